@@ -106,6 +106,7 @@ export async function openOperator(
       resyncMs: settings.resyncMs,
       defaults: {
         images: { generator: settings.generatorImage, host: settings.hostImage },
+        toolkitImage: settings.toolkitImage,
         generatorPriorityClass: settings.generatorPriorityClass,
         imagePullSecrets: settings.imagePullSecrets,
         generateNetworkPolicy: settings.generateNetworkPolicy,

@@ -48,9 +48,19 @@ export const eventReasons = {
     meaning:
       'A replica signs with another key than before, though its keys claim is the same; the note says both: where nobody gave it a new key directory, find out who replaced it. Hosts that name the Generator say SignersAgree SignerChanged.',
   },
+  RegistrationAgain: {
+    type: 'Normal',
+    meaning:
+      'The registration of a View is tried again, with the same transaction or with another one; the note says which, and why.',
+  },
   StatefulSetRemoved: {
     type: 'Normal',
     meaning:
       'The StatefulSet was removed and its pods run on: it is recreated with larger volumes, or once the problem of a lost keys claim is solved.',
+  },
+  ViewRemainsOnChain: {
+    type: 'Normal',
+    meaning:
+      'A View was deleted whose registration was sent: the Hosts of this namespace drop it, and the registry chain has it for good. The note has its ID.',
   },
 } as const

@@ -11,7 +11,8 @@ export const mainConditions = {
       AllReady: { status: 'True', meaning: 'Every wanted pod is ready.' },
       ViewServed: {
         status: 'True',
-        meaning: 'Every replica of the Hosts that a View selects serves it.',
+        meaning:
+          'Every replica of the Hosts that a View selects serves it, and where spec.registration wants it, it is registered.',
       },
       ScaledToZero: { status: 'True', meaning: 'No pods are wanted; keys and data are kept.' },
       Suspended: {
@@ -83,6 +84,7 @@ export const mainConditions = {
       },
       NotValidated: { status: 'False', meaning: 'See Validated.', event: 'none' },
       NotServed: { status: 'False', meaning: 'See Served.', event: 'none' },
+      NotRegistered: { status: 'False', meaning: 'See Registered.', event: 'none' },
       IdentityNotReady: { status: 'False', meaning: 'See IdentityReady.', event: 'none' },
       Stalled: {
         status: 'False',

@@ -78,6 +78,21 @@ export type LabelText = string
 export type ViewIdentifier = string
 
 /**
+ * A chain ID.
+ * @minimum 1
+ * @maximum 999999999999999
+ */
+export type ChainNumber = number
+
+/**
+ * An amount of coins.
+ * @maxLength 32
+ * @rule self.matches(r'^(0|[1-9]\d{0,8})(\.\d{1,18})?$')
+ * @message must be an amount of SHNZ such as 0.25
+ */
+export type CoinAmount = string
+
+/**
  * A port.
  * @minimum 1
  * @maximum 65535

@@ -40,6 +40,89 @@ export const viewConditions = {
       },
     },
   },
+  Registered: {
+    meaning: 'The registry chain has the View, where spec.registration wants that.',
+    polarity: 'normal-true',
+    kinds: ['View'],
+    reasons: {
+      Registered: {
+        status: 'True',
+        meaning: 'The registry chain has it, for good; status.registration says since which block.',
+      },
+      NotValidated: { status: 'False', meaning: 'See Validated.', event: 'none' },
+      Preparing: {
+        status: 'False',
+        meaning: 'A Job asks the registry chain for nonce and fees; nothing is sent yet.',
+        event: 'none',
+      },
+      Sending: {
+        status: 'False',
+        meaning:
+          'A Job sends the transaction that status.registration has, and waits until the chain has the View.',
+        event: 'none',
+      },
+      NoToolkit: {
+        status: 'False',
+        meaning:
+          'The operator was given no image for the Jobs: set operands.toolkit, or global.imageRegistry, of its chart.',
+      },
+      SignerMissing: {
+        status: 'False',
+        meaning:
+          'The Secret of signerSecretRef, or its key, does not exist: create it, as the message shows.',
+      },
+      SignerInvalid: {
+        status: 'False',
+        meaning:
+          'The key of signerSecretRef is no private key: put one there, as 64 hex digits. Nothing was sent.',
+      },
+      SignerChanged: {
+        status: 'False',
+        meaning:
+          'The Secret holds another private key than the View was prepared with: put the first one back, or create another View.',
+      },
+      BalanceLow: {
+        status: 'False',
+        meaning:
+          'The signer has too few coins: send some to the address in the message. Nothing was sent.',
+      },
+      FeeHigh: {
+        status: 'False',
+        meaning:
+          'It may cost more than registration.maxFee: see whether rpcUrl is right, or raise maxFee. Nothing was sent.',
+      },
+      WrongChain: {
+        status: 'False',
+        meaning:
+          'The node of rpcUrl is on no known registry chain: correct rpcUrl, or name the chain in registration.chainId. Nothing was sent.',
+      },
+      Unreachable: {
+        status: 'False',
+        meaning:
+          'The node of rpcUrl does not answer as a registry chain does: correct rpcUrl, or see whether pods may reach it.',
+      },
+      Refused: {
+        status: 'False',
+        meaning:
+          'The registry chain refused it, in words that the message repeats: remove the cause, then have it tried again by viewmesh.io/reconcile-at.',
+      },
+      NonceTaken: {
+        status: 'False',
+        meaning:
+          'Another transaction of the signer was in a block first, or replaced this one, which was registered by none: it is prepared again. Give each View a signer of its own, or add them one by one.',
+      },
+      NotMined: {
+        status: 'False',
+        meaning:
+          'The transaction is in no block, or not acknowledged, in the time there is, and the same one is sent again every ten minutes: see at a node of the chain why, and to be rid of it use its nonce for another transaction of more fees.',
+      },
+      JobFailing: {
+        status: 'False',
+        meaning:
+          'A Job does not come to its end, for the reason in the message, such as its image, a quota or a deadline: mend that. It is tried again ten minutes later.',
+      },
+    },
+  },
   Served: {
     meaning: 'Every replica of the selected Hosts serves the View.',
     polarity: 'normal-true',
@@ -52,6 +135,12 @@ export const viewConditions = {
           'It is served, and on some Host under another name than that of its type, which another View has there; status.hosts says which.',
       },
       NotValidated: { status: 'False', meaning: 'See Validated.', event: 'none' },
+      NotPrepared: {
+        status: 'False',
+        meaning:
+          'Hosts get the View once the address that registers it is known, since its ID follows from that; see Registered.',
+        event: 'none',
+      },
       NoHosts: {
         status: 'False',
         meaning:

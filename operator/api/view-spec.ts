@@ -1,6 +1,10 @@
 /** The spec of a View, field by field. */
+import type { SecretKeyReference } from './common-spec.ts'
 import type {
+  ChainNumber,
+  CoinAmount,
   ConfigMapKey,
+  HttpUrl,
   LabelText,
   LensArgument,
   ObjectName,
@@ -80,6 +84,34 @@ interface HostSelector {
 }
 
 /**
+ * How a View is registered on the registry chain, once and for good. Jobs do it, and only they see the key.
+ */
+export interface ViewRegistration {
+  /**
+   * Which registry chain: a development network so far.
+   * @default "Devnet"
+   */
+  readonly target: 'Devnet'
+  /** JSON-RPC of the EVM of a node of that chain. */
+  readonly rpcUrl: HttpUrl
+  /**
+   * The chain ID that is signed for. Without it, what the node says, where that is a known registry chain: else nothing
+   * is signed.
+   */
+  readonly chainId?: ChainNumber
+  /**
+   * The most that it may cost, in SHNZ.
+   * @default "0.1"
+   */
+  readonly maxFee: CoinAmount
+  /**
+   * The key of a Secret that holds the private key that signs, as 64 hex digits. Its address is the sender of the View,
+   * from which the ID follows, so that it cannot be changed afterwards. Only Jobs mount it: the operator never reads it.
+   */
+  readonly signerSecretRef: SecretKeyReference
+}
+
+/**
  * What a View should be: rows that are computed of every block, and the Hosts that serve them.
  * @rule has(self.definition) != has(self.registryID)
  * @message must have either definition, which is handed to the Hosts, or registryID, which names a registered View: leave one of the two out
@@ -89,6 +121,15 @@ interface HostSelector {
  * @rule has(self.registryID) == has(oldSelf.registryID) && (!has(self.registryID) || self.registryID == oldSelf.registryID)
  * @message registryID cannot change, because it is the View: create another View for another ID
  * @fieldPath .registryID
+ * @rule !(has(self.registration) && has(self.registryID))
+ * @message registration is for a definition, and registryID names a View that is registered: leave one of the two out
+ * @fieldPath .registration
+ * @rule !has(oldSelf.registration) || has(self.registration)
+ * @message registration cannot be taken back, because what is on the chain stays there: put it back, or delete the View
+ * @fieldPath .registration
+ * @rule !has(oldSelf.registration) || !has(self.registration) || (self.registration.target == oldSelf.registration.target && self.registration.signerSecretRef == oldSelf.registration.signerSecretRef)
+ * @message registration.target and registration.signerSecretRef cannot change, because the ID of the View follows from who signs: create another View for another signer
+ * @fieldPath .registration
  */
 export interface ViewSpec {
   /** What the View is made of. Cannot be changed afterwards. */
@@ -98,6 +139,8 @@ export interface ViewSpec {
    * find it by themselves (spec.registry of a Host), serve it. Cannot be changed afterwards.
    */
   readonly registryID?: ViewIdentifier
+  /** Registers the definition on the registry chain. It can be added later, which gives the View another ID. */
+  readonly registration?: ViewRegistration
   /**
    * Which Hosts of this namespace serve it.
    * @default {}

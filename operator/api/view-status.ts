@@ -20,6 +20,56 @@ export interface ViewHostStatus {
   readonly message?: string
 }
 
+/** A transaction as a Job is to sign it: with the View and the key, nothing else is in it. */
+export interface PreparedTransaction {
+  /**
+   * Its hash.
+   * @maxLength 66
+   */
+  readonly hash: string
+  /** Its place among the transactions of the signer. */
+  readonly nonce: number
+  /**
+   * Its limit of gas.
+   * @maxLength 32
+   */
+  readonly gas: string
+  /**
+   * The most that a unit of gas may cost, in the smallest unit of the coin.
+   * @maxLength 32
+   */
+  readonly maxFeePerGas: string
+  /**
+   * Of that, at most, for who makes the block.
+   * @maxLength 32
+   */
+  readonly maxPriorityFeePerGas: string
+}
+
+/** What is known of the registration of a View. What a Job is to send is here before it is sent. */
+export interface ViewRegistrationStatus {
+  /** Preparing while a Job asks the chain, Prepared while another one sends what was prepared, then Registered. */
+  readonly state: 'Preparing' | 'Prepared' | 'Registered'
+  /** Counts the Jobs that a person asked for anew, and those that prepared it again. */
+  readonly attempt: number
+  /**
+   * Address of the signer, from which the ID follows; known once it is prepared.
+   * @maxLength 42
+   */
+  readonly creator?: string
+  /** The chain ID that is signed for. */
+  readonly chainID?: number
+  /** The one transaction that registers it; none where the chain knew the View already. */
+  readonly transaction?: PreparedTransaction
+  /** Block of the registry chain in which it was registered. */
+  readonly height?: number
+  /**
+   * Gas that was used, where this transaction registered it.
+   * @maxLength 32
+   */
+  readonly gasUsed?: string
+}
+
 /** What the operator reports about a View. */
 export interface ViewStatus extends ResourceStatus {
   /**
@@ -37,6 +87,8 @@ export interface ViewStatus extends ResourceStatus {
    * @maxLength 256
    */
   readonly type?: string
+  /** What is known of its registration, where spec.registration wants one. */
+  readonly registration?: ViewRegistrationStatus
   /** The state that is furthest from live, of all selected Hosts. */
   readonly state?: string
   /** Replicas that serve it, of all that selected Hosts want, such as 3/4. */

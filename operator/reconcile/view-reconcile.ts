@@ -3,6 +3,7 @@
  * selected Hosts take it, and says how it stands there. The same holds as for what has pods: it is safe to interrupt
  * anywhere, and what is remembered can be found again.
  */
+import { isDeepStrictEqual } from 'node:util'
 import type { ViewResource } from '../api.ts'
 import { viewConfigName } from '../resources/names/names.ts'
 import { viewConfigMap } from '../resources/objects/view-config-maps.ts'
@@ -14,6 +15,7 @@ import { applyDifference, differenceOf, findUnwatched } from './apply/children.t
 import { heldBackMs } from './apply/manage.ts'
 import { tryDifference } from './apply/pause.ts'
 import type { ReconcileParts } from './apply/reconcile-parts.ts'
+import { registerView } from './apply/register-view.ts'
 import {
   childKey,
   type KnownObjects,
@@ -22,12 +24,14 @@ import {
 } from './apply/resource-memory.ts'
 import { storedView } from './evaluate/host-views.ts'
 import { type Management, rivalOf, unmanaged } from './evaluate/management.ts'
+import { isSenderKnown, registrationOf } from './evaluate/registration.ts'
 import { selectedHosts, situationsOf } from './evaluate/view-situations.ts'
 import {
   buildView,
   type DefinitionResult,
   type ReadView,
   readStored,
+  senderOf,
 } from './fetch/view-definition.ts'
 import { observedName } from './observe/observed-name.ts'
 import { isPassing, problemOf } from './statements/problem.ts'
@@ -35,13 +39,18 @@ import { recordEvent } from './statements/record-event.ts'
 import { type ViewFindings, wantedViewStatus } from './status/view-status.ts'
 import { writeReport } from './status/write-report.ts'
 
+/** How soon the next step of a registration follows, once the status has the one before. */
+const goOnMs = 100
+
 /** What is remembered of a View until the next reconcile. */
 interface ViewMemory {
   readonly uid: string
   management: Management
   readonly objects: KnownObjects
   readonly pendingWarnings: PendingWarnings
-  /** What its ConfigMap was found to hold, by the version of that. */
+  /** As it was reconciled last: what is said of it once it is gone. */
+  view: ViewResource
+  /** What its ConfigMap was found to hold, by the version of that, and as whose View. */
   stored: { readonly version: string; readonly read: ReadView | null } | null
 }
 
@@ -59,12 +68,14 @@ export function createViewReconcile(parts: ReconcileParts<ViewResource>): Reconc
     const { namespace, name } = parseKey(key)
     const view = parts.informer.get(namespace, name)?.value
     if (view === undefined || view.metadata.deletionTimestamp !== undefined) {
+      sayWhatRemains(parts, memories.get(key))
       memories.delete(key)
       parts.resync.endWaiting(`View ${key}`)
       return {}
     }
     const known = memories.get(key)
     const memory = known?.uid === view.metadata.uid ? known : newMemory(view)
+    memory.view = view
     memories.set(key, memory)
     const heldMs = await heldBackMs(parts, view, memory, run)
     if (heldMs !== null) return { requeueAfterMs: heldMs }
@@ -72,9 +83,22 @@ export function createViewReconcile(parts: ReconcileParts<ViewResource>): Reconc
   }
 }
 
-function newMemory({ metadata: { uid }, status }: ViewResource): ViewMemory {
+/** Nothing takes it off the chain again, and nothing here is left to say so later. */
+function sayWhatRemains(parts: ReconcileParts<ViewResource>, memory: ViewMemory | undefined): void {
+  if (memory === undefined) return
+  const { view } = memory
+  const { state, transaction } = registrationOf(view)
+  if (state === 'Preparing') return
+  const sent = state === 'Registered' ? 'stays' : `may come to be, by ${transaction?.hash},`
+  const note = `View ${view.status?.viewID} ${sent} on the registry chain; Hosts that follow the chain serve it.`
+  recordEvent(parts, view, { reason: 'ViewRemainsOnChain', action: 'Delete', note })
+}
+
+function newMemory(view: ViewResource): ViewMemory {
+  const { metadata, status } = view
   return {
-    uid,
+    uid: metadata.uid,
+    view,
     management: unmanaged,
     objects: nothingKnown(status),
     pendingWarnings: new Map(),
@@ -93,6 +117,7 @@ async function reconcileView(context: ViewContext): Promise<ReconcileResult> {
     problem: null,
     error: null,
     isUnread: false,
+    registration: null,
     waiting: null,
     overlap: rival === null ? null : [parts.self, rival],
   }
@@ -104,12 +129,7 @@ async function reconcileView(context: ViewContext): Promise<ReconcileResult> {
     if (failure !== null) {
       return await report(context, { ...nothing, ...stopOf(failure), isUnread: true })
     }
-    const { view: read, wrong } = await readDefinition(context)
-    const written = read === null ? [] : await keepFile(context, read)
-    const waiting = view.spec.paused ? written : null
-    const id = view.spec.registryID ?? read?.id ?? view.status?.viewID ?? null
-    const situations = situationsOf(parts, view, id)
-    return await report(context, { ...nothing, read, wrong, waiting, situations })
+    return await report(context, { ...nothing, ...(await workOn(context)) })
   } catch (error) {
     if (run.signal.aborted || hasCode(error, 'OPERATOR_FENCED')) throw error
     const stop = stopOf(error)
@@ -118,6 +138,20 @@ async function reconcileView(context: ViewContext): Promise<ReconcileResult> {
     if (stop.problem !== null) run.log.warn({ err: error }, 'stopped until a person acts')
     return result
   }
+}
+
+/** Keeps its file, goes on with its registration, and finds out how Hosts stand to it. */
+async function workOn(
+  context: ViewContext,
+): Promise<Omit<ViewFindings, 'problem' | 'error' | 'isUnread' | 'overlap'>> {
+  const { parts, view, run } = context
+  const { view: read, wrong } = await readDefinition(context)
+  const written = read === null ? [] : await keepFile(context, read)
+  const registration = await registerView(parts, view, read, run)
+  const waiting = view.spec.paused ? [...written, ...(registration?.waiting ?? [])] : null
+  const own = isSenderKnown(view) ? read?.id : undefined
+  const id = view.spec.registryID ?? own ?? view.status?.viewID ?? null
+  return { read, wrong, registration, waiting, situations: situationsOf(parts, view, id) }
 }
 
 function stopOf(error: unknown): Pick<ViewFindings, 'problem' | 'error'> {
@@ -141,10 +175,14 @@ async function readDefinition({
   if (definition === undefined) return noDefinition
   const { namespace } = view.metadata
   const cached = parts.view.children.ConfigMap.get(namespace, viewConfigName(view))
-  const version = `${cached?.uid} ${cached?.resourceVersion}`
+  const sender = senderOf(view)
+  const version = `${cached?.uid} ${cached?.resourceVersion} ${sender}`
   if (memory.stored?.version !== version) {
     const stored = storedView(parts.view, view)
-    memory.stored = { version, read: stored === null ? null : readStored(definition, stored) }
+    memory.stored = {
+      version,
+      read: stored === null ? null : readStored(definition, stored, sender),
+    }
   }
   const { read } = memory.stored
   if (read !== null) return { view: read, wrong: null }
@@ -183,11 +221,14 @@ async function report(
   { parts, view, memory, run }: ViewContext,
   findings: ViewFindings,
 ): Promise<ReconcileResult> {
-  const { wrong, problem, error } = findings
+  const { wrong, problem, error, registration } = findings
   const status = wantedViewStatus(view, findings)
-  const isWaiting = wrong !== null || problem !== null
+  const isOpen = registration !== null && registration.status.state !== 'Registered'
+  const isWaiting = wrong !== null || problem !== null || isOpen
   const asked = selectedHosts(parts.view, view).map(observedName)
   const wanted = { status, problem, error, isWaiting, asked }
   const reported = await writeReport(parts, view, memory, wanted, run.signal)
-  return reported?.result ?? {}
+  const result = reported?.result ?? {}
+  const isNews = registration && !isDeepStrictEqual(registration.status, view.status?.registration)
+  return isNews ? { ...result, requeueAfterMs: goOnMs } : result
 }

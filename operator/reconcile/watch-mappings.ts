@@ -24,6 +24,7 @@ export function startWatches(view: ClusterView, controllers: Controllers): void 
     ...Object.values(view.children),
     view.pods,
     view.claims,
+    view.jobs,
   ]
   for (const informer of informersOf(view))
     informer.onChange((change) => addResource(controllers, change))

@@ -300,3 +300,6 @@ export interface HealthReport {
   /** All failures, the worst first. */
   readonly errors: readonly FailureReport[]
 }
+
+/** `kind` of the terms on which a View is registered, as one Job of the operator says them to the next. */
+export const registrationTerms = 'viewmesh/registration-terms/1'

@@ -43,6 +43,7 @@ test('in a watched namespace the operator may do what it does, and nothing else'
     'services.': removed,
     'configmaps.': applied,
     'serviceaccounts.': applied,
+    'jobs.batch': 'list watch create',
     'poddisruptionbudgets.policy': removed,
     'networkpolicies.networking.k8s.io': removed,
     'pods.': 'list watch patch delete',

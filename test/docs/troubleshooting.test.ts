@@ -66,6 +66,8 @@ const explainedElsewhere: Readonly<Record<string, string>> = {
   HOST_SCHEMA_UNAUTHORIZED: 'test/host/start-failures.test.ts',
   STORE_NEARLY_FULL: 'test/store/disk/volume-watch.test.ts',
   STORE_FULL: 'test/store/write/failed-write.test.ts',
+  TOOLKIT_NONCE_TAKEN: 'test/toolkit/deploy/view-file.test.ts',
+  TOOLKIT_SIGNER_CHANGED: 'test/toolkit/deploy/view-file.test.ts',
   LENS_TRAPPED: 'test/lens/process/explained.test.ts',
   LENS_FAILED: 'test/lens/process/explained.test.ts',
   LENS_ARGUMENTS_REFUSED: 'test/lens/process/explained.test.ts',

@@ -45,6 +45,7 @@ const context: BuildContext = {
   clusterDomain: '<domain>',
   defaults: {
     images: { generator: '<image>', host: '<image>' },
+    toolkitImage: null,
     generatorPriorityClass: null,
     imagePullSecrets: [],
     generateNetworkPolicy: true,

@@ -45,9 +45,16 @@ export function placedViews(cluster: Cluster, host: Host): PlacedViews {
     const held = heldView(view, current)
     if (view.spec.paused) return held === null ? [] : [held]
     // Where somebody deleted the ConfigMap that keeps it, the Host goes on until it is back.
-    return [storedView(cluster, view) ?? held].filter((stored) => stored !== null)
+    return [handedView(cluster, view) ?? held].filter((stored) => stored !== null)
   })
   return placeViews(current, wanted)
+}
+
+/** The file as Hosts get it: of a View that is to be registered only once its ID is said, which follows from who does. */
+function handedView(cluster: Cluster, view: ViewResource): StoredView | null {
+  const stored = storedView(cluster, view)
+  const isOther = stored?.name !== `${view.status?.viewID}.view`
+  return view.spec.registration !== undefined && isOther ? null : stored
 }
 
 /** The file that the ConfigMap of a View keeps; null before it is written, and of a View by its ID. */

@@ -46,7 +46,7 @@ export async function findFailedCreate(
   const missing = wantedOrdinals(resource)
     .filter((ordinal) => !pods.has(ordinal))
     .map((ordinal) => podName(resource, ordinal))
-  const found = await failuresOf(api, resource.metadata.namespace, uid, signal)
+  const found = await failedCreates(api, resource.metadata.namespace, uid, signal)
   const current = found
     .filter(({ atMs }) => observedMs - atMs <= maxAgeMs)
     .filter(({ note }) => missing.some((name) => note.includes(`Pod ${name} in StatefulSet`)))
@@ -54,7 +54,8 @@ export async function findFailedCreate(
   return current[0]?.note ?? null
 }
 
-async function failuresOf(
+/** What Events say of pods that the object of this UID could not make; nothing where they may not be read. */
+export async function failedCreates(
   api: Pick<KubernetesApi, 'list'>,
   namespace: string,
   uid: string,

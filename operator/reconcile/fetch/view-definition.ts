@@ -36,10 +36,11 @@ export type DefinitionResult =
 /** Reads the lenses, and makes the file. What the API server answers otherwise is thrown. */
 export async function buildView(
   api: Pick<KubernetesApi, 'find'>,
-  { metadata: { namespace } }: ViewResource,
+  view: ViewResource,
   definition: ViewDefinition,
   signal: AbortSignal,
 ): Promise<DefinitionResult> {
+  const { namespace } = view.metadata
   const modules: Uint8Array[] = []
   for (const lens of definition.lenses ?? []) {
     const found = await readModule(api, namespace, lens, signal)
@@ -47,7 +48,7 @@ export async function buildView(
     modules.push(found.wasm)
   }
   try {
-    return { view: readView(sourceOf(definition, modules)), wrong: null }
+    return { view: readView(sourceOf(definition, modules), senderOf(view)), wrong: null }
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error
     const reason = error.code === 'VIEWS_TOO_LARGE' ? 'TooLarge' : 'InvalidDefinition'
@@ -55,36 +56,49 @@ export async function buildView(
   }
 }
 
-/** The View in a file that was kept, where it is what the definition says; null otherwise. */
+/** Whose View it is: the address that registers it, once that is known. */
+export function senderOf({ status }: ViewResource): string {
+  return status?.registration?.creator?.toLowerCase() ?? noSender
+}
+
+/** The View in a file that was kept, where it is what the definition says, as one of this sender; null otherwise. */
 export function readStored(
   definition: ViewDefinition,
   { name, bytes }: StoredView,
+  sender: string,
 ): ReadView | null {
   try {
-    const { sender, wire } = parseViewFile(Buffer.from(bytes, 'base64'))
-    const { id, address } = viewIDs(sender, wire)
+    const { sender: kept, wire } = parseViewFile(Buffer.from(bytes, 'base64'))
     const found = decodeView(wire)
-    if (name !== `${id}.view` || sender !== noSender || !isOf(definition, found)) return null
-    const { rowType } = registrationOf(found, wire)
-    return { file: { name, bytes }, id, address, type: rowType.name }
+    const isOurs = kept === sender || kept === noSender
+    if (name !== `${viewIDs(kept, wire).id}.view` || !isOurs || !isOf(definition, found))
+      return null
+    return readWire(found, wire, sender)
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error
     return null
   }
 }
 
-function readView(source: Source): ReadView {
-  const wire = encodeView(source)
-  const { rowType, id, address } = registrationOf(source, wire)
-  const { name, bytes } = toViewFile({ sender: noSender, wire })
+function readView(source: Source, sender: string): ReadView {
+  return readWire(source, encodeView(source), sender)
+}
+
+function readWire(source: Source, wire: Uint8Array, sender: string): ReadView {
+  const { rowType, id, address } = registrationOf(source, wire, sender)
+  const { name, bytes } = toViewFile({ sender, wire })
   const file = { name, bytes: Buffer.from(bytes).toString('base64') }
   return { file, id, address, type: rowType.name }
 }
 
 /** Without hashing the modules, whose hashes nobody asks for here. */
-function registrationOf(source: Source, wire: Uint8Array): ReturnType<typeof readRegistration> {
-  const facts = { ...viewIDs(noSender, wire), lenses: [] }
-  const registration = { sender: noSender, registeredAt: null, wire }
+function registrationOf(
+  source: Source,
+  wire: Uint8Array,
+  sender: string,
+): ReturnType<typeof readRegistration> {
+  const facts = { ...viewIDs(sender, wire), lenses: [] }
+  const registration = { sender, registeredAt: null, wire }
   return readRegistration(registration, source, networkOfQuery(source.query), facts)
 }
 

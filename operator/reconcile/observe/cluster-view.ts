@@ -3,6 +3,7 @@
  * their claims. Secrets are not among it.
  */
 import type {
+  V1Job,
   V1PersistentVolumeClaim,
   V1Pod,
   V1Service,
@@ -19,6 +20,7 @@ import { builtinTypes, type ResourceType } from '../../runtime/client/resource-t
 import { type KeptClaim, keepClaim, type PlacedClaim } from './claim.ts'
 import { type Informer, type OpenReflector, openInformer } from './informer.ts'
 import { type Ingress, ingressOf } from './ingress.ts'
+import { type KeptJob, keepJob } from './job.ts'
 import { type PackedObject, packObject, unpackObject } from './packed-object.ts'
 import { type KeptPod, keepPod } from './pod.ts'
 import { countsOf, type SetCounts } from './set-counts.ts'
@@ -63,6 +65,8 @@ export interface ClusterView {
   readonly children: Readonly<Record<ChildKind, Informer<Belonging<KeptChild>>>>
   readonly pods: Informer<Belonging<KeptPod>>
   readonly claims: Informer<Belonging<KeptClaim>>
+  /** Those that register Views. */
+  readonly jobs: Informer<Belonging<KeptJob>>
   readonly reflectors: readonly Reflector<unknown>[]
   /** Those that follow what is in a namespace, on which all that is reconciled there depends. */
   reflectorsOf(namespace: string): readonly Reflector<unknown>[]
@@ -108,7 +112,14 @@ export function openClusterView(
     labelSelector: `${labels.holds} in (keys,data)`,
     keep: belonging((claim: V1PersistentVolumeClaim) => keepClaim(claim)),
   })
-  const informers = [...Object.values(resources), ...Object.values(children), pods, claims]
+  const jobs = openInformer<V1Job, Belonging<KeptJob>>(open, namespaces, {
+    type: builtinTypes.Job,
+    labelSelector: applied,
+    // A chart of before gives no right to them, and only Views that are to be registered have any.
+    standsAlone: true,
+    keep: belonging((job: V1Job) => keepJob(job)),
+  })
+  const informers = [...Object.values(resources), ...Object.values(children), pods, claims, jobs]
   const reflectors = informers.flatMap(
     (informer): readonly Reflector<unknown>[] => informer.reflectors,
   )
@@ -117,7 +128,7 @@ export function openClusterView(
       const reflector: Reflector<unknown> | undefined = informer.reflectorOf(namespace)
       return reflector === undefined || reflector.standsAlone ? [] : [reflector]
     })
-  return { resources, children, pods, claims, reflectors, reflectorsOf }
+  return { resources, children, pods, claims, jobs, reflectors, reflectorsOf }
 }
 
 function keepChild(object: KubernetesObject): KeptChild {

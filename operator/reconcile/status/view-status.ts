@@ -3,6 +3,7 @@ import type { ReasonOf } from '../../api/conditions.ts'
 import type { Condition } from '../../api/status.ts'
 import type { ViewResource } from '../../api.ts'
 import type { WantedStatus } from '../../runtime/status-writer.ts'
+import { isSenderKnown, type RegistrationFinding } from '../evaluate/registration.ts'
 import {
   type HostFinding,
   type HostSituation,
@@ -24,6 +25,8 @@ export interface ViewFindings {
   readonly read: ReadView | null
   /** Why it cannot be made. */
   readonly wrong: Statement<ReasonOf<'Validated'>> | null
+  /** How far it is registered; null where nobody wants that. */
+  readonly registration: RegistrationFinding | null
   /** How the selected Hosts stand to it. */
   readonly situations: readonly HostSituation[]
   readonly problem: Problem | null
@@ -47,6 +50,7 @@ export function wantedViewStatus(view: ViewResource, findings: ViewFindings): Wa
   const known = isAsked(findings) ? undefined : view.status?.conditions?.find(isServed)
   const statements: Statements = {
     ...partStatements(view, findings, found),
+    ...(findings.registration && { Registered: findings.registration.statement }),
     ...(known === undefined ? {} : { Served: known }),
     ...(overlap === null ? {} : { Contested: overlapStatement(overlap) }),
     ...(waiting === null ? {} : { Paused: pausedStatement({ problem, identity: null }, waiting) }),
@@ -61,6 +65,7 @@ export function wantedViewStatus(view: ViewResource, findings: ViewFindings): Wa
     facts: {
       ...progressOf(view, findings),
       ...namesOf(view, findings),
+      ...(findings.registration && { registration: findings.registration.status }),
       ...{ state, served },
       ...(isPrompt ? figures : {}),
     },
@@ -86,19 +91,30 @@ function isAsked({ situations }: ViewFindings): boolean {
 }
 
 function partStatements(
-  { spec, metadata }: ViewResource,
+  view: ViewResource,
   { wrong, read }: ViewFindings,
   found: readonly HostFinding[],
 ): Statements {
+  const { spec, metadata, status } = view
   if (wrong !== null) {
     const Served = { reason: 'NotValidated', message: 'Hosts get the View once it is valid.' }
     return { Validated: wrong, Served }
   }
   const Validated =
     spec.registryID === undefined
-      ? { reason: 'Valid', message: `Its ID is ${read?.id}.` }
+      ? { reason: 'Valid', message: validText(view, read) }
       : { reason: 'NamedByID', message: 'The Hosts find it on the registry chain by its ID.' }
+  if (!isSenderKnown(view) && status?.viewID === undefined) {
+    const message = 'Hosts get it once its ID is known, which follows from who registers it.'
+    return { Validated, Served: { reason: 'NotPrepared', message } }
+  }
   return { Validated, Served: servedStatement(metadata.namespace, spec.hostSelector, found) }
+}
+
+function validText(view: ViewResource, read: ReadView | null): string {
+  return isSenderKnown(view)
+    ? `Its ID is ${read?.id}.`
+    : 'Its ID follows from the address that registers it.'
 }
 
 /** What keeps Hosts from it, by what a person has to do first. */
@@ -137,11 +153,14 @@ function servedStatement(
   return { reason, message: [counts, ...texts.slice(0, 3)].join(' ') }
 }
 
-function readyOf({ Validated, Served }: Statements): Statement<ReasonOf<'Ready'>> {
+function readyOf({ Validated, Served, Registered }: Statements): Statement<ReasonOf<'Ready'>> {
   if (Validated?.reason !== 'Valid' && Validated?.reason !== 'NamedByID') {
     return { reason: 'NotValidated', message: Validated?.message ?? '' }
   }
   const isServed = Served?.reason === 'AllServe' || Served?.reason === 'UnderAnotherName'
+  if (isServed && Registered !== undefined && Registered.reason !== 'Registered') {
+    return { reason: 'NotRegistered', message: Registered.message }
+  }
   return { reason: isServed ? 'ViewServed' : 'NotServed', message: Served?.message ?? '' }
 }
 
@@ -172,11 +191,13 @@ function rankOf(state: string): number {
 
 /** The ID stays as it was while a lens is missing. */
 function namesOf(
-  { spec, status }: ViewResource,
+  view: ViewResource,
   { read, situations }: ViewFindings,
 ): Pick<NonNullable<ViewResource['status']>, 'viewID' | 'address' | 'type'> {
-  const { viewID, address, type } = status ?? {}
-  if (read !== null) return { viewID: read.id, address: read.address, type: read.type }
+  const { spec, status } = view
+  const { viewID, address, type = read?.type } = status ?? {}
+  if (read !== null && isSenderKnown(view))
+    return { viewID: read.id, address: read.address, type: read.type }
   const { registryID } = spec
   if (registryID === undefined) {
     return { ...(viewID && { viewID }), ...(address && { address }), ...(type && { type }) }

@@ -1,5 +1,4 @@
 /** The end of each reconcile: writes the status once, records Events, and says when the next one is due. */
-import { requests } from '../../api/annotations.ts'
 import type { Resource } from '../../api.ts'
 import type { ReconcileResult } from '../../runtime/controller.ts'
 import type { WantedStatus } from '../../runtime/status-writer.ts'
@@ -8,6 +7,7 @@ import type { ReconcileParts } from '../apply/reconcile-parts.ts'
 import type { ResourceMemory } from '../apply/resource-memory.ts'
 import { observedName } from '../observe/observed-name.ts'
 import { isPassing, type Problem } from '../statements/problem.ts'
+import { isAskRequested } from '../statements/requested.ts'
 import { recordChanges } from './record-changes.ts'
 
 /** How soon a resource is reconciled again whose failure passes without a change that is watched. */
@@ -65,10 +65,4 @@ export async function writeReport<R extends Resource>(
       isTerminal: report.problem !== null,
     },
   }
-}
-
-/** A request to reconcile is a request to ask the replicas as well. */
-function isAskRequested({ metadata: { annotations }, status }: Resource): boolean {
-  const requested = annotations?.[requests.reconcileAt]
-  return requested !== undefined && requested !== status?.lastHandledReconcileAt
 }

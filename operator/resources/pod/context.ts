@@ -9,6 +9,8 @@ import type { TemplateRecord } from './template-record.ts'
 export interface OperatorDefaults {
   /** Whole image references, by program. */
   readonly images: Readonly<Record<ProgramName, string>>
+  /** Whole image reference for Jobs that register Views; null where there is none. */
+  readonly toolkitImage: string | null
   /** Priority class of Generators, below that of execution nodes; null leaves it to the cluster. */
   readonly generatorPriorityClass: string | null
   /** Names of Secrets for pulling images, in the namespace of each resource. */

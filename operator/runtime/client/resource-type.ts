@@ -21,6 +21,7 @@ export interface ObjectAddress {
 type BuiltinKind =
   | 'ConfigMap'
   | 'Event'
+  | 'Job'
   | 'Lease'
   | 'NetworkPolicy'
   | 'PersistentVolumeClaim'
@@ -36,6 +37,7 @@ type BuiltinKind =
 export const builtinTypes: Readonly<Record<BuiltinKind, ResourceType>> = {
   ConfigMap: { apiVersion: 'v1', kind: 'ConfigMap', plural: 'configmaps' },
   Event: { apiVersion: 'events.k8s.io/v1', kind: 'Event', plural: 'events' },
+  Job: { apiVersion: 'batch/v1', kind: 'Job', plural: 'jobs' },
   Lease: { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', plural: 'leases' },
   NetworkPolicy: {
     apiVersion: 'networking.k8s.io/v1',

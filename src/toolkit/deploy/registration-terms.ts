@@ -7,9 +7,9 @@ import { z } from 'zod'
 import { ServiceError } from '../../errors.ts'
 import { toPlainError } from '../../plain-error.ts'
 import { readBoundedFile } from '../../read-bounded.ts'
+import { registrationTerms } from '../../service/contract.ts'
 import { toSingleLine } from '../cli/print.ts'
 
-const kind = 'viewmesh/registration-terms/1'
 const hexOf = (bytes: number): z.ZodString =>
   z.string().regex(new RegExp(`^0x[0-9a-fA-F]{${2 * bytes}}$`))
 const amount = z.string().regex(/^\d{1,30}$/)
@@ -31,7 +31,7 @@ export interface RegistrationTerms {
 }
 
 const form: z.ZodType<RegistrationTerms> = z.object({
-  kind: z.literal(kind),
+  kind: z.literal(registrationTerms),
   id: hexOf(32),
   address: hexOf(20),
   creator: hexOf(20),
@@ -64,7 +64,7 @@ export async function readTerms(path: string): Promise<RegistrationTerms> {
 
 /** Writes terms, or what came of a registration, for another program: a file that is there is replaced. */
 export async function writeOutcome(path: string, outcome: Readonly<object>): Promise<void> {
-  await writeFile(path, `${JSON.stringify({ kind, ...outcome })}\n`)
+  await writeFile(path, `${JSON.stringify({ kind: registrationTerms, ...outcome })}\n`)
 }
 
 /** Characters, so that both texts fit into `maxBytes` whatever they hold. */

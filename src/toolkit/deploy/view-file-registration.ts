@@ -7,6 +7,7 @@ import { resolve } from 'node:path'
 import { createViewCheck } from '../../compute/view-check.ts'
 import { ServiceError } from '../../errors.ts'
 import { readBoundedFile } from '../../read-bounded.ts'
+import { awaitMined } from '../../registry/precompile/await-mined.ts'
 import type { RegistryClient } from '../../registry/precompile/registry-client.ts'
 import { networkOfQuery } from '../../views/query-network.ts'
 import { maxViewFile, parseViewFile } from '../../views/view-file.ts'
@@ -175,15 +176,29 @@ async function sendOnce(
   }
   const remedy = 'Allow it with --max-fee, or prepare it again where gas is cheaper.'
   requireAllowedFee(price.gas * price.maxFeePerGas, parseSpending(flags), remedy)
-  if (!(await isToBeSent(client, { creator, hash, nonce }))) return
+  const placed = { creator, hash, nonce }
+  if (!(await isToBeSent(client, placed))) return
   const signed = await client.sign(await key.privateKey(), wire, chainId, price)
   if (signed.hash !== hash)
     throw new ServiceError('TOOLKIT_PREPARED_INVALID', 'the terms lead to another transaction', {
       facts: { expected: hash, found: signed.hash },
       remedy: 'Make them again, with --prepare.',
     })
-  await client.send(signed)
-  remark(terminal, `sent ${hash}`)
+  try {
+    await client.send(signed)
+    remark(terminal, `sent ${hash}`)
+  } catch (error) {
+    // Another one with this nonce waits for a block, and which of the two comes into one is not decided yet.
+    const isTaken = async (): Promise<true | null> =>
+      (await client.nonce(creator)) > nonce ? true : null
+    if (!isAboutNonce(error) || !(await awaitMined(terminal.signal, isTaken))) throw error
+    await isToBeSent(client, placed)
+  }
+}
+
+function isAboutNonce(error: unknown): boolean {
+  if (!(error instanceof ServiceError) || error.code !== 'REGISTRY_REFUSED') return false
+  return /nonce|sequence|underpriced|replacement/i.test(String(error.facts['reason']))
 }
 
 /** A chain drops a pending View that the other chain refused. */

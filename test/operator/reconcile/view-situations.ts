@@ -1,6 +1,15 @@
 /** Situations of a View as data, which between them lead to every reason of its conditions. */
 import type { Host, ViewResource } from '../../../operator/api.ts'
+import {
+  afterJob,
+  noToolkit,
+  type RegistrationFinding,
+  registeredStatement,
+  unchanged,
+  underWay,
+} from '../../../operator/reconcile/evaluate/registration.ts'
 import type { HostSituation } from '../../../operator/reconcile/evaluate/view-at-host.ts'
+import type { KeptJob } from '../../../operator/reconcile/observe/job.ts'
 import type { ViewAtReplica } from '../../../operator/reconcile/observe/view-at-replica.ts'
 import {
   type ViewFindings,
@@ -8,7 +17,7 @@ import {
 } from '../../../operator/reconcile/status/view-status.ts'
 import type { WantedCondition } from '../../../operator/runtime/status-writer.ts'
 import { readHost } from '../../support/resources/operator-cases.ts'
-import { plainDefinition, viewWith } from '../../support/resources/view-cases.ts'
+import { plainDefinition, registration, viewWith } from '../../support/resources/view-cases.ts'
 
 type Conditions = readonly WantedCondition[]
 
@@ -22,6 +31,7 @@ const registered = viewWith('registered', { registryID: id }, host.metadata.name
 const found: ViewFindings = {
   read,
   wrong: null,
+  registration: null,
   situations: [],
   problem: null,
   error: null,
@@ -59,6 +69,46 @@ const wrong = (
     wrong: { reason, message: 'It is wrong: write another one.' },
   }).conditions
 
+const wanted = viewWith(
+  'wanted',
+  { definition: plainDefinition, registration },
+  view.metadata.namespace,
+)
+const job: KeptJob = { uid: 'job', state: 'failed', failure: 'BackoffLimitExceeded' }
+const silent = { prepared: null, registered: null, failure: null, obstacle: null }
+
+function withRegistration(finding: RegistrationFinding): Conditions {
+  return wantedViewStatus(wanted, { ...found, registration: finding }).conditions
+}
+
+/** Its Job failed, and said this code. */
+function failing(code: string | null): Conditions {
+  const outcome = { ...silent, failure: { code, message: 'It is so' } }
+  return withRegistration(afterJob(wanted, { job, name: 'wanted-register-1', outcome }, false))
+}
+
+/** Its second Job is at work. */
+function sending(): Conditions {
+  const status = { registration: { state: 'Prepared', attempt: 0, creator: '0x1' } } as const
+  return withRegistration(underWay({ ...wanted, status }))
+}
+
+/** The chain has it, and its Hosts serve it. */
+function registeredAt(state: 'live' | 'waiting', reason: 'Registered' | 'Sending'): Conditions {
+  const status = { state: 'Registered', attempt: 0, creator: '0x1', height: 5 } as const
+  const of = { ...wanted, status: { registration: status, viewID: id } }
+  const report = { id, state, name: 'Sender', type: 'Sender', rows: 1, lastBlock: 1, message: null }
+  const statement = { ...registeredStatement(status), reason }
+  const situations = [
+    {
+      ...{ host, isRegistered: false, isForeign: false, isOutdated: false, isLeft: false },
+      ...{ isAsked: true, reports: new Map([[0, report]]) },
+    },
+  ]
+  const registration = { status, statement, again: null, waiting: [] }
+  return wantedViewStatus(of, { ...found, situations, registration }).conditions
+}
+
 const none: Host = { ...host, spec: { ...host.spec, replicas: 0 } }
 
 /** By what is the case. */
@@ -83,4 +133,22 @@ export const viewSituations: Readonly<Record<string, () => Conditions>> = {
   'a lens is missing': () => wrong('LensMissing'),
   'a lens is another one': () => wrong('LensMismatch'),
   'a View is too large': () => wrong('TooLarge'),
+  'a View is to be prepared': () => withRegistration(underWay(wanted)),
+  'a View is sent': sending,
+  'a View is registered': () => registeredAt('live', 'Registered'),
+  'a View is served and not registered yet': () => registeredAt('live', 'Sending'),
+  'a View to be registered is invalid': () =>
+    withRegistration(unchanged(wanted, 'NotValidated', 'It is registered once it is valid.')),
+  'there is no image of the toolkit': () => withRegistration(noToolkit(wanted)),
+  'a Job fails by itself': () => failing(null),
+  'the key of a signer is missing': () => failing('TOOLKIT_INPUT_UNREADABLE'),
+  'the key of a signer is none': () => failing('TOOLKIT_WALLET_INVALID'),
+  'the key of a signer changed': () => failing('TOOLKIT_SIGNER_CHANGED'),
+  'a signer has too little': () => failing('TOOLKIT_BALANCE_LOW'),
+  'a registration costs too much': () => failing('TOOLKIT_FEE_HIGH'),
+  'a node is of another chain': () => failing('TOOLKIT_CHAIN_REFUSED'),
+  'a registry chain does not answer': () => failing('REGISTRY_UNREACHABLE'),
+  'a registry chain refuses a View': () => failing('TOOLKIT_REGISTRATION_REFUSED'),
+  'a transaction is in no block': () => failing('TOOLKIT_REGISTRATION_TIMEOUT'),
+  'another transaction was first': () => failing('TOOLKIT_NONCE_TAKEN'),
 }

@@ -19,8 +19,10 @@ import {
   objectsFile,
   readGenerator,
   readHost,
+  registrationCase,
   renderGenerator,
   renderHost,
+  renderRegistration,
 } from '../../support/resources/operator-cases.ts'
 
 /** `npx node test/operator/resources/write-objects.ts` writes the files again. */
@@ -35,6 +37,10 @@ for (const name of Object.keys(hostCases)) {
     assert.equal(renderHost(name), readFileSync(objectsFile(name), 'utf8'))
   })
 }
+
+test('the Jobs that register a View are as in their file', () => {
+  assert.equal(renderRegistration(), readFileSync(objectsFile(registrationCase), 'utf8'))
+})
 
 test('building twice gives the same, and changes nothing that was given', () => {
   const generator = readGenerator('generator-full')

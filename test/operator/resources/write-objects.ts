@@ -4,11 +4,14 @@ import {
   generatorCases,
   hostCases,
   objectsFile,
+  registrationCase,
   renderGenerator,
   renderHost,
+  renderRegistration,
 } from '../../support/resources/operator-cases.ts'
 
 for (const name of Object.keys(generatorCases)) {
   writeFileSync(objectsFile(name), renderGenerator(name))
 }
 for (const name of Object.keys(hostCases)) writeFileSync(objectsFile(name), renderHost(name))
+writeFileSync(objectsFile(registrationCase), renderRegistration())

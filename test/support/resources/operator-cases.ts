@@ -4,6 +4,7 @@ import { parse, stringify } from 'yaml'
 import type { Generator, Host } from '../../../operator/api.ts'
 import { generatorObjects } from '../../../operator/resources/generator-objects.ts'
 import { hostObjects } from '../../../operator/resources/host-objects.ts'
+import { registrationJob } from '../../../operator/resources/objects/registration-job.ts'
 import type { GeneratorContext, HostContext } from '../../../operator/resources/pod/context.ts'
 import { noPlacedViews } from '../../../operator/resources/pod/placed-views.ts'
 import {
@@ -18,6 +19,7 @@ import {
 import { repository } from '../repository.ts'
 import { readSchema } from './crd-schema.ts'
 import { withDefaults } from './schema-defaults.ts'
+import { plainDefinition, registration, viewWith } from './view-cases.ts'
 
 export const peerID = '12D3KooWPjceQrSwdWXPyLLeABRXmuqt69Rg3sBYbU1Nft9HyQ6X'
 /** What a Generator signs with. */
@@ -36,6 +38,7 @@ const common = {
       generator: 'registry.example.org/viewmesh/generator:0.1.0',
       host: 'registry.example.org/viewmesh/host:0.1.0',
     },
+    toolkitImage: 'registry.example.org/viewmesh/toolkit:0.1.0',
     generatorPriorityClass: null,
     imagePullSecrets: [],
     generateNetworkPolicy: true,
@@ -90,10 +93,12 @@ export const hostCases: Readonly<Record<string, HostContext>> = {
   },
 }
 
+const uid = '00000000-0000-4000-8000-000000000001'
+
 /** A resource as the API server would hold it. */
 function storedResource<T extends Generator | Host>(kind: T['kind'], manifest: object): T {
   const filled = withDefaults(readSchema(kind), manifest) as T
-  const metadata = { uid: '00000000-0000-4000-8000-000000000001', generation: 1 }
+  const metadata = { uid, generation: 1 }
   return { ...filled, metadata: { ...metadata, ...filled.metadata } }
 }
 
@@ -132,6 +137,21 @@ export function renderHost(name: string): string {
     hostConnectionSecret(host, { clusterDomain: 'cluster.local', peers: [] }),
     ...hostObjects(host, hostCases[name] ?? hostContext).objects,
   ])
+}
+
+/** The case of a View that is registered: its two Jobs. */
+export const registrationCase = 'view-registration'
+
+/** Both Jobs of that View, as YAML documents. */
+export function renderRegistration(): string {
+  const found = viewWith('transfers', { definition: plainDefinition, registration }, 'apps')
+  const { toolkitImage: image } = common.defaults
+  const parts = { registration, file: `0x${'1'.repeat(64)}.view`, attempt: 0, image }
+  const steps = [{ step: 'prepare' }, { step: 'register', terms: '{"kind":"terms"}' }] as const
+  const view = { ...found, metadata: { ...found.metadata, uid } }
+  return render(
+    steps.map((step) => registrationJob(view, step, { ...parts, pullSecrets: ['pull'] })),
+  )
 }
 
 /** The file with what a case should come to. */

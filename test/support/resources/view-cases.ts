@@ -1,6 +1,6 @@
 /** Views as the API server would hold them. */
 import { createHash } from 'node:crypto'
-import type { ViewDefinition } from '../../../operator/api/view-spec.ts'
+import type { ViewDefinition, ViewRegistration } from '../../../operator/api/view-spec.ts'
 import type { ViewResource } from '../../../operator/api.ts'
 import type { KubernetesObject } from '../../../operator/runtime/client/kubernetes-object.ts'
 
@@ -24,6 +24,14 @@ export const lensDefinition: ViewDefinition = {
       arguments: { b: '2', a: '1' },
     },
   ],
+}
+
+/** A registration whose node nobody asks. */
+export const registration: ViewRegistration = {
+  target: 'Devnet',
+  rpcUrl: 'http://registry:8645',
+  maxFee: '0.1',
+  signerSecretRef: { name: 'deployer', key: 'private-key' },
 }
 
 /** A View in the namespace of the Hosts of `operator-cases.ts`. */

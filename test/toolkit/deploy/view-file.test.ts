@@ -10,6 +10,7 @@ import type { RegistrationTerms } from '../../../src/toolkit/deploy/registration
 import { toViewFile } from '../../../src/views/view-file.ts'
 import { noSender, viewIDs } from '../../../src/views/view-id.ts'
 import { encodeView } from '../../../src/views/wire.ts'
+import { assertExplained } from '../../../test/docs/support/explained.ts'
 import { openTestTerminal } from '../support/test-terminal.ts'
 
 const wireOf = (name: string): Uint8Array =>
@@ -120,7 +121,7 @@ test('of two Views prepared with one nonce the second is refused, and sends noth
   assert.equal((await send('One'))[0], 0)
   const [exitCode, { error }] = await send('Two')
   assert.deepEqual([exitCode, error?.code], [1, 'TOOLKIT_NONCE_TAKEN'])
-  assert.match(error?.message ?? '', /took the nonce 0/)
+  assertExplained(error ?? assert.fail('it did not fail'))
   assert.equal(await nonce(), 1)
   await prepare('Two')
   assert.equal((await send('Two'))[0], 0)
@@ -129,7 +130,9 @@ test('of two Views prepared with one nonce the second is refused, and sends noth
 test('terms are not sent with another key, for another View or for a higher fee', async (t) => {
   const { nonce, prepare, send } = await open(t)
   await prepare()
-  assert.equal((await send('One', 'other-key'))[1].error?.code, 'TOOLKIT_SIGNER_CHANGED')
+  const [, { error }] = await send('One', 'other-key')
+  assert.equal(error?.code, 'TOOLKIT_SIGNER_CHANGED')
+  assertExplained(error ?? assert.fail('it did not fail'))
   assert.equal(
     (await send('One', 'key', '--max-fee', '0.000000001'))[1].error?.code,
     'TOOLKIT_FEE_HIGH',

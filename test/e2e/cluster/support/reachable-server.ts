@@ -20,7 +20,7 @@ export async function openReachableServer(
   cluster: Cluster,
   listener: RequestListener,
 ): Promise<ReachableServer> {
-  const address = await addressTowards(await nodeAddress(cluster))
+  const address = await ownAddress(cluster)
   const pem = makeCertificate(`IP:${address}`)
   const server = createServer({ key: pem, cert: pem }, listener)
   server.listen(0, address)
@@ -34,6 +34,11 @@ export async function openReachableServer(
       server.close()
     },
   }
+}
+
+/** An address of this machine that the cluster reaches. */
+export async function ownAddress(cluster: Cluster): Promise<string> {
+  return await addressTowards(await nodeAddress(cluster))
 }
 
 /** The address of any machine of the cluster. */

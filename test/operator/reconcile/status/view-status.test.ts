@@ -18,7 +18,7 @@ const address = `0x${'2'.repeat(40)}`
 const read = { file: { name: `${id}.view`, bytes: '' }, id, address, type: 'Sender' }
 const findings: ViewFindings = {
   ...{ read, wrong: null, situations: [], problem: null, error: null },
-  ...{ isUnread: false, waiting: null, overlap: null },
+  ...{ isUnread: false, registration: null, waiting: null, overlap: null },
 }
 const live: ViewAtReplica = {
   ...{ id, state: 'live', name: 'Sender', type: 'Sender', message: null },

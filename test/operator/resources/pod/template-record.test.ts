@@ -59,6 +59,7 @@ test('a newer operator with other defaults changes nothing of an unchanged resou
       generator: fc.string({ minLength: 1 }),
       host: fc.string({ minLength: 1 }),
     }),
+    toolkitImage: fc.option(fc.string({ minLength: 1 })),
     generatorPriorityClass: fc.option(fc.string()),
     imagePullSecrets: fc.array(fc.string()),
     generateNetworkPolicy: fc.constant(true),

@@ -1,0 +1,189 @@
+/**
+ * How far a View is registered, from its status and the Job at work. What is sent is in the status before, and every
+ * step may be repeated: the same terms are the same transaction, and the chain takes a View of one signer once.
+ */
+import type { ReasonOf } from '../../api/conditions.ts'
+import type { ViewRegistrationStatus } from '../../api/view-status.ts'
+import type { ViewResource } from '../../api.ts'
+import type { JobFailure, RegistrationOutcome } from '../fetch/registration-outcome.ts'
+import type { KeptJob } from '../observe/job.ts'
+import type { Statement } from '../statements/problem.ts'
+import { withoutStop } from '../statements/sentences.ts'
+
+type Reason = ReasonOf<'Registered'>
+
+export interface RegistrationFinding {
+  readonly status: ViewRegistrationStatus
+  readonly statement: Statement<Reason>
+  /** Why it goes on with another Job than before, for an Event; null where it does not. */
+  readonly again: string | null
+  /** While paused: the Job that would be made. */
+  readonly waiting: readonly string[]
+}
+
+const beginning: ViewRegistrationStatus = { state: 'Preparing', attempt: 0 }
+
+/** As the status has it. */
+export function registrationOf({ status }: ViewResource): ViewRegistrationStatus {
+  return status?.registration ?? beginning
+}
+
+/** Whether the ID of a View is known: it follows from who registers it, which the first Job says. */
+export function isSenderKnown({ spec, status }: ViewResource): boolean {
+  return spec.registration === undefined || status?.registration?.creator !== undefined
+}
+
+/** Nothing new: as the status has it, with why that is so. */
+export function unchanged(
+  view: ViewResource,
+  reason: Reason,
+  message: string,
+  waiting: readonly string[] = [],
+): RegistrationFinding {
+  return { status: registrationOf(view), statement: { reason, message }, again: null, waiting }
+}
+
+/** While the operator has no image for the Jobs. */
+export function noToolkit(view: ViewResource): RegistrationFinding {
+  const message =
+    'The operator was given no image of the toolkit: set operands.toolkit of its chart.'
+  return unchanged(view, 'NoToolkit', message)
+}
+
+/** While no Job is done. */
+export function underWay(view: ViewResource, waiting: readonly string[] = []): RegistrationFinding {
+  const { state, transaction } = registrationOf(view)
+  if (state === 'Preparing') {
+    return unchanged(view, 'Preparing', 'A Job asks the chain for nonce and fees.', waiting)
+  }
+  const what =
+    transaction === undefined
+      ? 'The chain knows it already, and a Job waits until it is registered.'
+      : `A Job sends transaction ${transaction.hash} with nonce ${transaction.nonce}.`
+  return unchanged(view, 'Sending', what, waiting)
+}
+
+/** Once the chain has it. */
+export function registeredStatement({
+  height,
+  transaction,
+}: ViewRegistrationStatus): Statement<Reason> {
+  const by = transaction === undefined ? '' : ` Its transaction is ${transaction.hash}.`
+  return { reason: 'Registered', message: `The chain has it since block ${height}.${by}` }
+}
+
+/** What follows from the Job there is; `isAsked`: a person wants it tried again. */
+export function afterJob(
+  view: ViewResource,
+  { job, name, outcome }: SeenJob,
+  isAsked: boolean,
+): RegistrationFinding {
+  const current = registrationOf(view)
+  const { prepared, registered, failure, obstacle } = outcome
+  if (job.state === 'complete') {
+    if (current.state === 'Preparing' && prepared !== null) {
+      const { transaction, ...terms } = prepared
+      const { state, attempt } = { ...current, state: 'Prepared' as const }
+      const status = { state, attempt, ...terms, ...(transaction && { transaction }) }
+      return { ...underWay({ ...view, status: { registration: status } }), status }
+    }
+    if (current.state === 'Prepared' && registered !== null) {
+      const { height, gasUsed } = registered
+      const state = 'Registered' as const
+      const status = { ...current, state, height, ...(gasUsed === null ? {} : { gasUsed }) }
+      return { status, statement: registeredStatement(status), again: null, waiting: [] }
+    }
+  }
+  if (job.state === 'running') {
+    return obstacle === null
+      ? underWay(view)
+      : unchanged(view, 'JobFailing', obstacleText(view, name, obstacle))
+  }
+  const statement = failedStatement(view, { job, name, outcome })
+  return again(view, failure, statement, isAsked) ?? { ...underWay(view), statement }
+}
+
+interface SeenJob {
+  readonly job: KeptJob
+  readonly name: string
+  readonly outcome: RegistrationOutcome
+}
+
+/** Failures after which the transaction that was prepared can never be in a block: its place is taken. */
+const finalCodes: readonly (string | null)[] = [
+  'TOOLKIT_NONCE_TAKEN',
+  'TOOLKIT_REGISTRATION_REFUSED',
+]
+
+/** Another Job: at once where another transaction was first, else where a person asks for it. */
+function again(
+  view: ViewResource,
+  failure: JobFailure | null,
+  statement: Statement<Reason>,
+  isAsked: boolean,
+): RegistrationFinding | null {
+  const isTaken = failure?.code === 'TOOLKIT_NONCE_TAKEN'
+  if (!isTaken && !isAsked) return null
+  const current = registrationOf(view)
+  const attempt = current.attempt + 1
+  const { creator, chainID } = current
+  const isFinal = finalCodes.includes(failure?.code ?? null)
+  const status: ViewRegistrationStatus = isFinal
+    ? { state: 'Preparing', attempt, ...(creator && { creator }), ...(chainID && { chainID }) }
+    : { ...current, attempt }
+  const what = isFinal
+    ? 'It is prepared again, as another transaction'
+    : 'It is tried again, as the same transaction'
+  return { status, statement, again: `${what}: ${statement.message}`, waiting: [] }
+}
+
+function obstacleText(view: ViewResource, name: string, obstacle: string): string {
+  return `Job ${name} has no pod that runs: ${withoutStop(obstacle)}. See kubectl describe job ${name} -n ${view.metadata.namespace}`
+}
+
+const reasons: Readonly<Record<string, Reason>> = {
+  TOOLKIT_INPUT_UNREADABLE: 'SignerMissing',
+  TOOLKIT_WALLET_INVALID: 'SignerInvalid',
+  TOOLKIT_SIGNER_CHANGED: 'SignerChanged',
+  TOOLKIT_BALANCE_LOW: 'BalanceLow',
+  TOOLKIT_FEE_HIGH: 'FeeHigh',
+  TOOLKIT_CHAIN_REFUSED: 'WrongChain',
+  REGISTRY_UNREACHABLE: 'Unreachable',
+  REGISTRY_ANSWER_MALFORMED: 'Unreachable',
+  REGISTRY_REFUSED: 'Refused',
+  TOOLKIT_REGISTRATION_REFUSED: 'Refused',
+  TOOLKIT_REGISTRATION_TIMEOUT: 'NotMined',
+  TOOLKIT_NONCE_TAKEN: 'NonceTaken',
+}
+
+/** The toolkit’s own advice names its flags, which nobody has here. */
+function failedStatement(
+  view: ViewResource,
+  { job, name, outcome: { failure, obstacle } }: SeenJob,
+): Statement<Reason> {
+  const reason = reasons[failure?.code ?? ''] ?? 'JobFailing'
+  const what = withoutStop(failure?.message ?? obstacle ?? `it ended as ${job.failure}`)
+  if (reason === 'JobFailing') {
+    return { reason, message: obstacleText(view, name, what) }
+  }
+  return { reason, message: remedied(view, reason, what) }
+}
+
+function remedied(view: ViewResource, reason: Reason, what: string): string {
+  const { namespace, name } = view.metadata
+  const { name: secret = '', key = '' } = view.spec.registration?.signerSecretRef ?? {}
+  const retry = `kubectl annotate view ${name} -n ${namespace} --overwrite viewmesh.io/reconcile-at=again`
+  const texts: Partial<Record<Reason, string>> = {
+    SignerMissing: `There is no key ${key} in Secret ${secret}. Create it: kubectl create secret generic ${secret} -n ${namespace} --from-file=${key}=FILE`,
+    SignerInvalid: `Key ${key} of Secret ${secret} is no private key. Put one there, as 64 hex digits.`,
+    SignerChanged: `${what}. Put the first key back into Secret ${secret}, or create another View.`,
+    BalanceLow: `${what}. Give that address coins.`,
+    FeeHigh: `${what}. See whether registration.rpcUrl is right, or raise registration.maxFee.`,
+    WrongChain: `${what}. Correct registration.rpcUrl, or name the chain in registration.chainId.`,
+    Unreachable: `${what}. Correct registration.rpcUrl, or see whether pods of the namespace may reach it.`,
+    Refused: `${what}. See to the cause, then have it tried again: ${retry}`,
+    NonceTaken: `${what}. Give each View a signer of its own where that happens often.`,
+    NotMined: `${what}. The same transaction is sent again ten minutes later; see at a node of the chain what becomes of nonce ${registrationOf(view).transaction?.nonce}.`,
+  }
+  return texts[reason] ?? `${what}.`
+}
