@@ -5,6 +5,7 @@
 import type { Logger } from 'pino'
 import type { Registry } from 'prom-client'
 import { loadIdentity, openIdentity } from '../identity/identity.ts'
+import type { DigestSigner } from '../identity/signature.ts'
 import type { P2p } from '../p2p/p2p.ts'
 import { networkName } from '../primitives/names.ts'
 import { openFailureLog } from '../service/failure-log.ts'
@@ -37,6 +38,9 @@ import { openHostMesh } from './mesh.ts'
 import { createHostMetrics, type HostMetrics } from './metrics.ts'
 import { type ChainNames, decideNames } from './network.ts'
 import { openHostRegistry } from './registry/host-registry.ts'
+import { materializedOf } from './row-votes/finished-leaves.ts'
+import { createRowSignerMetrics } from './row-votes/metrics.ts'
+import { openRowSigner } from './row-votes/row-signer.ts'
 import { openSchemaSync, type SchemaSync } from './schema/schema-sync.ts'
 import { createHostStatus, type HostStatusReporter } from './status.ts'
 import { openTrust, type Trust } from './trust/trust.ts'
@@ -104,7 +108,7 @@ export async function openHost(
   const graphql = openHostGraphql({ settings, network }, shared)
   const api = await openServedViews(
     { settings, network, environment },
-    { ...shared, graphql, running, status },
+    { ...shared, graphql, running, status, signer },
   )
   const reports = {
     metrics: hostMetrics,
@@ -148,11 +152,17 @@ async function openServedViews(
   },
   parts: Parameters<typeof openHostViews>[1] &
     Pick<Parameters<typeof openHostApi>[1], 'graphql'> &
-    Pick<HostParts, 'running'> & { readonly writer: Writer; readonly status: HostStatusReporter },
+    Pick<HostParts, 'running'> & {
+      readonly writer: Writer
+      readonly status: HostStatusReporter
+      readonly signer: DigestSigner
+    },
 ): ReturnType<typeof openHostApi> {
-  const { running, status } = parts
+  const { registry, running, status } = parts
   const options = { ...settings, network, environment }
-  const views = running.own('views', openHostViews(options, parts))
+  const rowSigner = openRowSigner(options, { ...parts, metrics: createRowSignerMetrics(registry) })
+  const views = running.own('views', openHostViews(options, { ...parts, writer: rowSigner.writer }))
+  running.own('row signer', rowSigner).begin(() => materializedOf(views.kept()))
   const folderParts = { ...parts, views, checker: createViewChecker({ network }) }
   const folder = running.own('views folder', await openViewsFolder(settings, folderParts))
   const registryParts = { ...parts, views, folder }

@@ -8,6 +8,7 @@ import type { Section } from '../primitives/collections.ts'
 import type { HeightRanges } from '../primitives/height-ranges.ts'
 import type { Term, TermKind } from '../primitives/index-terms.ts'
 import type { Seal } from '../primitives/seal.ts'
+import type { RowStatement } from '../row-votes/row-statement.ts'
 import type { PackedRows } from '../views/rows.ts'
 
 /** What is known of a stored block without opening its body. */
@@ -45,7 +46,7 @@ export type ViewBlockToStore = {
   /** Hash of the block that was read. Where the height holds another one, or none, nothing is stored. */
   readonly blockHash: string
 } & (
-  | { readonly rows: Pick<PackedRows, 'count' | 'bytes' | 'terms'> }
+  | { readonly rows: Pick<PackedRows, 'count' | 'bytes' | 'terms' | 'root'> }
   | { readonly failure: Uint8Array }
 )
 
@@ -106,6 +107,15 @@ export interface StoreWriter {
    * continued when the store is opened. The slot is empty and can be used when the promise resolves.
    */
   clearView(slot: number): Promise<void>
+  /**
+   * Stores what Hosts signed of the rows of Views of a block, stored or not, and removes `outdated` ones, in one
+   * transaction; below the rows that are kept nothing is stored. Statements go when the rows of their height are pruned.
+   */
+  putRowStatements(
+    height: number,
+    statements: readonly RowStatement[],
+    outdated?: readonly RowStatement[],
+  ): Promise<void>
   /** Stores a small value beside the blocks, or removes it where it is null. */
   putRecord(name: string, value: Uint8Array | null): Promise<void>
   /** The hash of block 0 of the store's chain; null until a program has set it. */
@@ -207,6 +217,8 @@ export interface Snapshot extends SeenBlocks {
   viewSize(slot: number): { readonly rows: number; readonly bytes: number }
   /** Lowest height of which rows of a View are kept, since all took more than they may; 0 where they never did. */
   viewFrom(slot: number): number
+  /** What Hosts signed of the rows of Views at a height, also of blocks that are not, or no longer, stored. */
+  rowStatements(height: number): readonly RowStatement[]
   /** A value that `putRecord` kept. */
   record(name: string): Buffer | undefined
   /** The names of records that begin with a prefix, in the order of their bytes. */
@@ -244,6 +256,8 @@ export interface StoredViewRows {
   readonly blockHash: string
   /** Number of rows. */
   readonly count: number
+  /** Merkle root over the rows, as in `PackedRows`; null where a program stored them that did not make it. */
+  readonly root: string | null
   readonly chunkCount: number
   /** The chunk of the row at a position, counted from the first row of the block. */
   chunkOf(position: number): number

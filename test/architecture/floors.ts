@@ -76,7 +76,7 @@ export const innerFloors: Readonly<Record<string, Floors>> = {
     'schema',
     'streams',
     'views',
-    ['folder', 'registry'],
+    ['folder', 'registry', 'row-votes'],
     '.',
   ],
   'src/devnet': [['anvil-state', 'program-log', 'rpc'], 'children', 'anvil', 'registry', '.'],

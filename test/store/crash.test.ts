@@ -22,6 +22,7 @@ import {
   writtenRetainRows,
   writtenRows,
   writtenSlot,
+  writtenStatement,
 } from './support/store-program.ts'
 
 const rounds = 10
@@ -66,6 +67,9 @@ function assertRows(snapshot: Snapshot, head: number, acknowledged: number): voi
     assert.ok(height > acknowledged || snapshot.sealsOf(hash).length === 1)
     assert.equal(rowBlocks.heightOf(hash), height)
     const rows = storedRows(snapshot, writtenSlot, height)
+    const statements = snapshot.rowStatements(height)
+    if (height <= acknowledged || statements.length > 0)
+      assert.deepEqual(statements, [writtenStatement(height)])
     if (rows === null && (!isMain || height > acknowledged)) continue
     assert.ok(isMain && rows !== null, `height ${height} has rows of its block`)
     assert.deepEqual(

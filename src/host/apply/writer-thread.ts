@@ -1,6 +1,7 @@
 /** The writer thread: the one place that verifies what peers send and writes the store. */
 import { invariant } from '../../errors.ts'
 import { type PlainError, toPlainError } from '../../plain-error.ts'
+import type { RowStatement } from '../../row-votes/row-statement.ts'
 import { openLog } from '../../service/log.ts'
 import type { LogLevel } from '../../service/log-level.ts'
 import { openMetrics } from '../../service/metrics.ts'
@@ -55,6 +56,11 @@ export type WriterRequests = {
   readonly putEmptyViewBlocks: (blocks: readonly EmptyViewBlock[]) => readonly number[]
   readonly clearViewFailures: (slot: number) => void
   readonly clearView: (slot: number) => void
+  /** See `Writer.putRowStatement`. */
+  readonly putRowStatement: (signed: {
+    readonly statement: RowStatement
+    readonly outdated: readonly RowStatement[]
+  }) => void
 }
 
 export type WriterEvents = {
@@ -122,6 +128,8 @@ await serveThread<WriterRequests, WriterEvents, WriterData>(async ({ data, emit 
       putEmptyViewBlocks: store.putEmptyViewBlocks,
       clearViewFailures: (slot) => store.clearViewFailures(slot),
       clearView: (slot) => store.clearView(slot),
+      putRowStatement: ({ statement, outdated }) =>
+        store.putRowStatements(statement.blockNumber, [statement], outdated),
     },
     metrics: () => metrics.snapshot(),
     close: async () => {

@@ -2,6 +2,7 @@
 import { invariant, ServiceError } from '../../errors.ts'
 import { fromPlainError } from '../../plain-error.ts'
 import { networkName } from '../../primitives/names.ts'
+import type { RowStatement } from '../../row-votes/row-statement.ts'
 import type { MetricsSnapshot } from '../../service/metrics.ts'
 import { openThread, type Thread, threadUrl } from '../../service/threads/thread.ts'
 import type { EmptyViewBlock } from '../../store/store.ts'
@@ -31,6 +32,8 @@ export interface Writer {
   putEmptyViewBlocks(blocks: readonly EmptyViewBlock[]): Promise<readonly number[]>
   clearViewFailures(slot: number): Promise<void>
   clearView(slot: number): Promise<void>
+  /** Stores what this Host signed of the rows of a block, in the place of earlier statements. */
+  putRowStatement(statement: RowStatement, outdated: readonly RowStatement[]): Promise<void>
   /** Calls the listener for each write from now on. */
   onStored(listener: (stored: Stored) => void): void
   /** Calls the listener whenever where the Host stands has changed. */
@@ -96,6 +99,8 @@ async function startThread(
     putEmptyViewBlocks: (blocks) => thread.request('putEmptyViewBlocks', blocks),
     clearViewFailures: (slot) => thread.request('clearViewFailures', slot),
     clearView: (slot) => thread.request('clearView', slot),
+    putRowStatement: (statement, outdated) =>
+      thread.request('putRowStatement', { statement, outdated }),
     onStored: (listener) => void thread.on('stored', listener),
     onState: (listener) => void thread.on('state', listener),
     metrics: () => thread.metrics(),

@@ -14,6 +14,8 @@
  *               level 0: one block                   level 1: a span of 64 blocks
  *   seals     height, block hash, root, identity     a seal's other fields (JSON), `encodeSeal`
  *   hashes    block hash                             height, of every block stored or sealed
+ *   rowStatements  height, block hash, runtime (4),  what a Host signed of the rows of Views, as it is sent;
+ *                    root, identity                    made when a store without it is opened for writing
  *   records   name                                   what a program keeps beside its blocks
  *   viewSlots viewBlocks viewRows viewIndex          rows of Views, `view-layout.ts`
  *
@@ -25,6 +27,8 @@ import { blockSections, type Section } from '../../primitives/collections.ts'
 import type { HeightRanges } from '../../primitives/height-ranges.ts'
 import type { Seal } from '../../primitives/seal.ts'
 import type { SignatureType } from '../../primitives/signature.ts'
+import type { RowStatement } from '../../row-votes/row-statement.ts'
+import { blockRoot } from '../../row-votes/view-leaf.ts'
 import type { BlockHeader } from '../store.ts'
 import type { FingerprintSeed } from './fingerprint.ts'
 
@@ -45,6 +49,7 @@ export const storeDatabases = [
   'viewBlocks',
   'viewRows',
   'viewIndex',
+  'rowStatements',
 ] as const
 
 export type StoreDatabase = (typeof storeDatabases)[number]
@@ -248,6 +253,19 @@ export function decodeSeal(key: Buffer, value: Buffer): Seal {
     signatureValue,
     createdAt,
   }
+}
+
+/** The key of a statement about rows, whose root and identity are hex. */
+export function rowStatementKey(statement: RowStatement): Buffer {
+  const runtime = Buffer.allocUnsafe(4)
+  runtime.writeUInt32BE(statement.runtime, 0)
+  return Buffer.concat([
+    heightKey(statement.blockNumber),
+    hashBytes(statement.blockHash),
+    runtime,
+    Buffer.from(blockRoot(statement.leaves), 'hex'),
+    Buffer.from(statement.signatureIdentity, 'hex'),
+  ])
 }
 
 /** The parts of a seal's key. */

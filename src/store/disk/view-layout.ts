@@ -96,15 +96,20 @@ export interface ViewBlock {
   readonly count: number
   /** Bytes of the packed rows, or of the failure. */
   readonly bytes: number
+  /** Root over the rows: hex without 0x; null for a failure, and where an older program stored the rows. */
+  readonly root: string | null
 }
 
-/** serial (6), count (4), bytes (4), block hash (32). */
-export function encodeViewBlock({ serial, count, bytes, blockHash }: ViewBlock): Buffer {
-  const out = Buffer.allocUnsafe(14 + 32)
+const rootAt = 14 + 32
+
+/** serial (6), count (4), bytes (4), block hash (32), root (32, or nothing), which older programs leave alone. */
+export function encodeViewBlock({ serial, count, bytes, blockHash, root }: ViewBlock): Buffer {
+  const out = Buffer.allocUnsafe(rootAt + (root === null ? 0 : 32))
   let at = out.writeUIntBE(serial, 0, 6)
   at = out.writeUInt32BE(count, at)
   at = out.writeUInt32BE(bytes, at)
   hashBytes(blockHash).copy(out, at)
+  if (root !== null) out.write(root, rootAt, 'hex')
   return out
 }
 
@@ -114,6 +119,7 @@ export function decodeViewBlock(bytes: Buffer): ViewBlock {
     serial: bytes.readUIntBE(0, 6),
     count: bytes.readUInt32BE(6),
     bytes: bytes.readUInt32BE(10),
-    blockHash: `0x${bytes.toString('hex', 14, 46)}`,
+    blockHash: `0x${bytes.toString('hex', 14, rootAt)}`,
+    root: bytes.length > rootAt ? bytes.toString('hex', rootAt) : null,
   }
 }

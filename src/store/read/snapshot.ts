@@ -34,6 +34,7 @@ import type { SeenBlocks, Snapshot } from '../store.ts'
 import type { BlockCache } from './block-cache.ts'
 import type { RowCache } from './row-cache.ts'
 import { createSealReads, endOfPrefix, type SealedUpTo, type SealReads } from './seal-reader.ts'
+import { createStatementReads, type StatementReads } from './statement-reader.ts'
 import { openStoredBlock } from './stored-block.ts'
 import { createViewReads, type ViewReads } from './view-reader.ts'
 
@@ -51,7 +52,7 @@ export interface SnapshotParts {
 }
 
 /** A snapshot that its reader can expire. */
-export interface HeldSnapshot extends Snapshot, SealReads, ViewReads {
+export interface HeldSnapshot extends Snapshot, SealReads, StatementReads, ViewReads {
   readonly state: StoreState
   /** Also of blocks below the tail. */
   storedHeader(height: number): StoredHeader | undefined
@@ -104,6 +105,7 @@ export function createSnapshot(
       { state, visible, sealed: parts.sealed, shownSigners: parts.shownSigners },
       reading,
     ),
+    ...createStatementReads(databases, reading),
     ...createRecordReads(databases, reading),
     candidates: (kind, value, from, to, descending) => {
       const low = Math.max(from, state.tail)

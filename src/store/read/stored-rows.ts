@@ -1,7 +1,7 @@
 /** The rows of a View's block, whose chunks are read, unpacked and cached as they are asked for. */
 import { invariant } from '../../errors.ts'
 import { unpackChunk } from '../../primitives/body/chunk.ts'
-import { type RowDirectory, readRowDirectory } from '../../views/rows.ts'
+import { emptyRowsRoot, type RowDirectory, readRowDirectory } from '../../views/rows.ts'
 import { pieceBytes, pieceCount } from '../disk/layout.ts'
 import type { ViewBlock } from '../disk/view-layout.ts'
 import type { StoredViewRows } from '../store.ts'
@@ -12,7 +12,7 @@ type CopyRows = (start: number, length: number) => Buffer
 
 /** Opens the directory of rows; chunks follow when they are needed. */
 export function openStoredRows(
-  { serial, blockHash, count, bytes }: ViewBlock,
+  { serial, blockHash, count, bytes, root }: ViewBlock,
   cache: RowCache,
   copy: CopyRows,
 ): StoredViewRows {
@@ -20,6 +20,7 @@ export function openStoredRows(
   return {
     blockHash,
     count,
+    root,
     chunkCount: chunks.length,
     chunkOf: (position) => chunkOf(chunks, position),
     openChunk: (index) =>
@@ -32,7 +33,8 @@ export function openStoredRows(
 
 /** A block that is done and has no rows. */
 export function noStoredRows(blockHash: string): StoredViewRows {
-  return { blockHash, count: 0, chunkCount: 0, chunkOf: noChunk, openChunk: noChunk }
+  const none = { count: 0, root: emptyRowsRoot, chunkCount: 0 }
+  return { blockHash, ...none, chunkOf: noChunk, openChunk: noChunk }
 }
 
 function chunkOf(chunks: RowDirectory['chunks'], position: number): number {

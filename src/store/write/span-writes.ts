@@ -123,15 +123,15 @@ function readSpan(snapshot: HeldSnapshot, first: number): Buffer | undefined {
 }
 
 /**
- * The lowest group that holds a block and lies below the tail as a whole, or what was kept for rows, or a seal, and lies
- * below the tail of rows.
+ * The lowest group that holds a block and lies below the tail as a whole, or what was kept for rows, a seal or a
+ * statement, and lies below the tail of rows.
  */
 export function pruneableGroup(
   state: StoreState,
-  lowestSeal: number = Number.POSITIVE_INFINITY,
+  lowestSigned: number = Number.POSITIVE_INFINITY,
 ): number | undefined {
   const lowestBlock = state.blocks[0]?.[0] ?? Number.POSITIVE_INFINITY
-  const lowestKept = Math.min(state.pruned[0]?.[0] ?? Number.POSITIVE_INFINITY, lowestSeal)
+  const lowestKept = Math.min(state.pruned[0]?.[0] ?? Number.POSITIVE_INFINITY, lowestSigned)
   const groups = [
     groupBelow(state.tail, lowestBlock),
     groupBelow(state.rowTail, lowestKept),
@@ -169,6 +169,7 @@ export function removeGroupChange(snapshot: HeldSnapshot, group: number): StoreC
     writes.push(...removeHeaderWrites(snapshot, height))
   }
   writes.push(...removeSealsBelow(snapshot, first, Math.min(last + 1, state.rowTail)))
+  writes.push(...removeStatementsBelow(snapshot, first, Math.min(last + 1, state.rowTail)))
   const spanFirst = spanOf(first) * spanBlocks
   if (clipHeights(blocks, spanFirst, spanFirst + spanBlocks - 1).length === 0) {
     writes.push(...removeTableWrites(snapshot, indexLevel.span, spanFirst))
@@ -192,4 +193,10 @@ function removeSealsBelow(snapshot: HeldSnapshot, from: number, end: number): Wr
     { database: 'seals', key, value: null },
     { database: 'hashes', key: splitSealEntryKey(key).hash, value: null },
   ])
+}
+
+function removeStatementsBelow(snapshot: HeldSnapshot, from: number, end: number): Write[] {
+  if (from >= end) return []
+  const keys = [...snapshot.rowStatementKeys(heightKey(from), heightKey(end))]
+  return keys.map((key) => ({ database: 'rowStatements', key, value: null }))
 }

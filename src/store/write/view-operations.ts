@@ -1,6 +1,6 @@
 /** The write operations on rows of Views. */
 import { clipHeights, hasHeight } from '../../primitives/height-ranges.ts'
-import type { PackedRows } from '../../views/rows.ts'
+import { emptyRowsRoot, type PackedRows } from '../../views/rows.ts'
 import type { StoreState } from '../disk/layout.ts'
 import { emptySlot, type ViewSlot } from '../disk/view-layout.ts'
 import type { HeldSnapshot } from '../read/snapshot.ts'
@@ -81,10 +81,11 @@ export function createViewWriter(queue: CommitQueue, context: WriteContext): Vie
   }
 }
 
-const noRows: Pick<PackedRows, 'count' | 'bytes' | 'terms'> = {
+const noRows: Pick<PackedRows, 'count' | 'bytes' | 'terms' | 'root'> = {
   count: 0,
   bytes: new Uint8Array(),
   terms: [],
+  root: emptyRowsRoot,
 }
 
 function emptyBySlot(blocks: readonly EmptyViewBlock[]): Map<number, ViewBlockToStore[]> {

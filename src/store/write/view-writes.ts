@@ -65,9 +65,10 @@ function putViewBlockWrites(
   seed: FingerprintSeed,
 ): Write[] {
   const { height, blockHash } = block
-  const [count, bytes] = 'rows' in block ? [block.rows.count, block.rows.bytes] : [0, block.failure]
+  const { count, bytes, root } =
+    'rows' in block ? block.rows : { count: 0, bytes: block.failure, root: null }
   if (bytes.length === 0) return []
-  const value = encodeViewBlock({ serial, blockHash, count, bytes: bytes.length })
+  const value = encodeViewBlock({ serial, blockHash, count, bytes: bytes.length, root })
   return [
     { database: 'viewBlocks', key: viewBlockKey(slot, height), value },
     ...Array.from({ length: pieceCount(bytes.length) }, (_, piece): Write => {

@@ -8,10 +8,12 @@ import {
   uniteHeights,
 } from '../../primitives/height-ranges.ts'
 import type { Seal } from '../../primitives/seal.ts'
+import { encodeRowStatement, type RowStatement } from '../../row-votes/row-statement.ts'
 import type { FingerprintSeed } from '../disk/fingerprint.ts'
 import {
   heightKey,
   identityKey,
+  rowStatementKey,
   type StoreIdentity,
   type StoreState,
   sealEntryKey,
@@ -85,6 +87,27 @@ export function putSeals(
   }
 }
 
+/** Stores statements about rows at a height, and removes others. */
+export function putRowStatements(
+  height: number,
+  statements: readonly RowStatement[],
+  outdated: readonly RowStatement[],
+): WriteOperation {
+  return (state) => {
+    if (height < state.rowTail) return null
+    const write = (statement: RowStatement, value: Uint8Array | null): Write => {
+      return { database: 'rowStatements', key: rowStatementKey(statement), value }
+    }
+    return {
+      writes: [
+        ...outdated.map((statement) => write(statement, null)),
+        ...statements.map((statement) => write(statement, encodeRowStatement(statement))),
+      ],
+      state,
+    }
+  }
+}
+
 /** Stores or removes a record. */
 export function putRecord(name: string, value: Uint8Array | null): WriteOperation {
   const write: Write = { database: 'records', key: Buffer.from(name), value }
@@ -138,8 +161,11 @@ export function pruneGroup(
   return async (_state, flushed) => {
     await flushed()
     return context.reader.read((snapshot) => {
-      const [lowestSeal] = snapshot.sealKeys(heightKey(0), heightKey(snapshot.state.rowTail))
-      const group = pruneableGroup(snapshot.state, lowestSeal?.readUIntBE(0, 6))
+      const [low, end] = [heightKey(0), heightKey(snapshot.state.rowTail)]
+      const [lowestSeal] = snapshot.sealKeys(low, end)
+      const [lowestStatement] = snapshot.rowStatementKeys(low, end)
+      const signed = [lowestSeal, lowestStatement].flatMap((key) => key?.readUIntBE(0, 6) ?? [])
+      const group = pruneableGroup(snapshot.state, Math.min(...signed))
       if (group === undefined) return null
       const change = removeGroupChange(snapshot, group)
       onRemoved(countHeights(snapshot.state.blocks) - countHeights(change.state.blocks))

@@ -35,6 +35,7 @@ import {
   putBlock,
   putIdentity,
   putRecord,
+  putRowStatements,
   putSeals,
   replaceBlocks,
   visibleBlocks,
@@ -182,7 +183,13 @@ function createGenesis(
 
 type Puts = Pick<
   StoreWriter,
-  'putBlock' | 'putSeals' | 'putSealedBlock' | 'replaceBlocks' | 'truncateAbove' | 'putRecord'
+  | 'putBlock'
+  | 'putSeals'
+  | 'putSealedBlock'
+  | 'replaceBlocks'
+  | 'truncateAbove'
+  | 'putRowStatements'
+  | 'putRecord'
 >
 
 function createPuts(queue: CommitQueue, context: WriteContext, compaction: Compaction): Puts {
@@ -210,6 +217,8 @@ function createPuts(queue: CommitQueue, context: WriteContext, compaction: Compa
     replaceBlocks: (from, to, blocks) => write(replaceBlocks(context, from, to, blocks)),
     truncateAbove: (height) =>
       write(replaceBlocks(context, height + 1, Number.MAX_SAFE_INTEGER, [])),
+    putRowStatements: (height, statements, outdated = []) =>
+      queue.run('statements', putRowStatements(height, statements, outdated)),
     putRecord: (name, value) => queue.run('records', putRecord(name, value)),
   }
 }

@@ -70,6 +70,8 @@ export async function openLocalWriter(
       putEmptyViewBlocks: store.putEmptyViewBlocks,
       clearViewFailures: (slot) => store.clearViewFailures(slot),
       clearView: (slot) => store.clearView(slot),
+      putRowStatement: (statement, outdated) =>
+        store.putRowStatements(statement.blockNumber, [statement], outdated),
       onStored: (listener) => void storedListeners.push(listener),
       onState: (listener) => void stateListeners.push(listener),
     },

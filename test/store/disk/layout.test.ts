@@ -22,7 +22,7 @@ describe('the layout of the file', () => {
   it('has these databases and no others', () => {
     const ofBlocks = ['meta', 'headers', 'bodies', 'index', 'seals', 'hashes', 'records']
     const names = [...ofBlocks, 'viewSlots', 'viewBlocks', 'viewRows', 'viewIndex']
-    assert.deepEqual([...storeDatabases], names)
+    assert.deepEqual([...storeDatabases], [...names, 'rowStatements'])
   })
 
   it('has keys that sort like the heights and numbers in them', () => {

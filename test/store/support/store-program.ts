@@ -9,10 +9,12 @@ import { writeSync } from 'node:fs'
 import process from 'node:process'
 import { pino } from 'pino'
 import { ServiceError } from '../../../src/errors.ts'
+import type { RowStatement } from '../../../src/row-votes/row-statement.ts'
 import type { StoreWriter } from '../../../src/store/store.ts'
 import { openWriter } from '../../../src/store/write/writer.ts'
 import { opaqueBlock, opaqueNetwork, opaqueSeal } from '../../support/chain/opaque-blocks.ts'
 import { leaveRoot } from '../../support/other-user/leave-root.ts'
+import { opaqueStatement } from '../../support/row-statements.ts'
 import { type RowDocument, viewBlock } from '../../support/view-rows.ts'
 
 /** What the `write` program keeps visible. */
@@ -45,6 +47,12 @@ export function writtenRows(height: number): RowDocument[] {
   }))
 }
 
+/** What a Host signed of those rows; its signature is made up. */
+export function writtenStatement(height: number): RowStatement {
+  const { hash } = opaqueBlock(height, writtenBytes(height)).header
+  return opaqueStatement(height, hash)
+}
+
 /** What the `fill` program says at the end. */
 export interface FillReport {
   readonly acknowledged: number
@@ -74,7 +82,8 @@ async function writeHeight(store: StoreWriter, height: number): Promise<void> {
   const block = opaqueBlock(height, writtenBytes(height))
   const documents = store.putBlock(block)
   const rows = store.putViewRows(writtenSlot, [viewBlock(block.header, writtenRows(height))])
-  await Promise.all([documents, store.putSeals(height, block.seals), rows])
+  const statement = store.putRowStatements(height, [writtenStatement(height)])
+  await Promise.all([documents, store.putSeals(height, block.seals), rows, statement])
   if (height % reorgEvery !== 0) return
   const branch = Array.from({ length: reorgDepth }, (_, index) => height - reorgDepth + 1 + index)
   await store.replaceBlocks(

@@ -4,7 +4,7 @@ import type { TestContext } from 'node:test'
 import { pino } from 'pino'
 import { Registry } from 'prom-client'
 import type { Stored } from '../../../../src/host/apply/outcome.ts'
-import { openViewEngine } from '../../../../src/host/views/engine.ts'
+import { openViewEngine, type RowsWriter } from '../../../../src/host/views/engine.ts'
 import { type HostedView, isHosted, type KeptView } from '../../../../src/host/views/hosted-view.ts'
 import type { ViewEngine, ViewState } from '../../../../src/host/views/view-engine.ts'
 import { createLensMetrics, type LensMetrics } from '../../../../src/lens/process/metrics.ts'
@@ -98,6 +98,8 @@ interface RoomOptions {
   readonly maxViewBytes?: number
   readonly threads?: number
   readonly memoryBytes?: number
+  /** What the engine writes through. Default the store. */
+  readonly through?: (writer: RowsWriter, store: StoreWriter) => RowsWriter
 }
 
 const nothing = { blocks: 0, transactions: 0, logs: 0, accessListEntries: 0 }
@@ -110,6 +112,7 @@ export async function openEngineRoom(
     retainBlocks = null,
     threads = 1,
     memoryBytes = 1024 ** 3,
+    through = (writer) => writer,
     ...kept
   }: RoomOptions = {},
 ): Promise<EngineRoom> {
@@ -121,6 +124,14 @@ export async function openEngineRoom(
     { log },
   )
   const listeners: ((stored: Stored) => void)[] = []
+  const writer: RowsWriter = {
+    putViewRows: (slot, bytes) => store.putViewRows(slot, decodeBlockRows(bytes)),
+    putEmptyViewBlocks: store.putEmptyViewBlocks,
+    clearViewFailures: (slot) => store.clearViewFailures(slot),
+    clearView: (slot) => store.clearView(slot),
+    putRecord: (name, value) => store.putRecord(name, value),
+    onStored: (listener) => void listeners.push(listener),
+  }
   const engine = openViewEngine(
     { storePath: path, network: testNetwork, threads, memoryBytes, environment: process.env },
     {
@@ -128,14 +139,7 @@ export async function openEngineRoom(
       registry,
       lensMetrics,
       reader: store.reader,
-      writer: {
-        putViewRows: (slot, bytes) => store.putViewRows(slot, decodeBlockRows(bytes)),
-        putEmptyViewBlocks: store.putEmptyViewBlocks,
-        clearViewFailures: (slot) => store.clearViewFailures(slot),
-        clearView: (slot) => store.clearView(slot),
-        putRecord: (name, value) => store.putRecord(name, value),
-        onStored: (listener) => void listeners.push(listener),
-      },
+      writer: through(writer, store),
     },
   )
   const announced: [string, number][] = []

@@ -1,0 +1,82 @@
+/** What this Host can sign of a stored block: the Views that are done with it. */
+import { runtimeVersion } from '../../lens/program/run-limits.ts'
+import { type HeightRanges, hasHeight } from '../../primitives/height-ranges.ts'
+import type { RowStatement } from '../../row-votes/row-statement.ts'
+import { maxLeaves, sortLeaves, type ViewLeaf } from '../../row-votes/view-leaf.ts'
+import type { Snapshot } from '../../store/store.ts'
+import { type HostedView, isHosted, type KeptView } from '../views/hosted-view.ts'
+import { readViewRecord } from '../views/view-record.ts'
+
+/** A View whose rows are stored. */
+export type SignedView = Pick<HostedView, 'id' | 'slot'>
+
+/** Those whose rows are stored; rows of others are made for each query, and nobody signs them. */
+export function materializedOf(views: readonly KeptView[]): readonly SignedView[] {
+  return views.filter(isHosted).filter(({ rowType }) => rowType.materialized)
+}
+
+/** A View as it stands in one snapshot. */
+interface StandingView extends SignedView {
+  readonly done: HeightRanges
+  readonly failed: HeightRanges
+  /** Whether nothing is computed of it any more. */
+  readonly isStopped: boolean
+}
+
+/** What is to be signed of a block. */
+export interface UnsignedBlock {
+  readonly blockNumber: number
+  readonly blockHash: string
+  /** In their order; those that this Host signed before are among them. */
+  readonly leaves: readonly ViewLeaf[]
+  /** Statements of this Host whose leaves are all among these. */
+  readonly outdated: readonly RowStatement[]
+  /** Whether no View is left that could be done with it soon. */
+  readonly isComplete: boolean
+}
+
+/** How Views stand; those whose rows another version of the runtime made are not done with anything. */
+export function readStandingViews(
+  snapshot: Snapshot,
+  views: readonly SignedView[],
+): StandingView[] {
+  return views.map((view) => {
+    const record = readViewRecord(snapshot, view.id)
+    if (record?.runtime !== runtimeVersion)
+      return { ...view, done: [], failed: [], isStopped: false }
+    const [done, failed] = [snapshot.viewRanges(view.slot), snapshot.viewFailures(view.slot)]
+    return { ...view, done, failed, isStopped: record.quarantine !== null }
+  })
+}
+
+/**
+ * What a Host has not signed yet of a block; null for nothing. What it signed once stays as it is: a Host that signs
+ * two results of one View counts for neither.
+ */
+export function findUnsigned(
+  snapshot: Snapshot,
+  views: readonly StandingView[],
+  height: number,
+  identity: string,
+): UnsignedBlock | null {
+  const blockHash = snapshot.rowBlocks.header(height)?.hash
+  if (blockHash === undefined) return null
+  const outdated = snapshot
+    .rowStatements(height)
+    .filter((each) => each.signatureIdentity === identity && each.blockHash === blockHash)
+    .filter((each) => each.runtime === runtimeVersion)
+  const signed = new Map(outdated.flatMap(({ leaves }) => leaves.map((leaf) => [leaf.view, leaf])))
+  const fresh = views.flatMap(({ id, slot, done }): ViewLeaf[] => {
+    if (signed.has(id) || !hasHeight(done, height)) return []
+    const { root: rowsRoot = null, count = 0 } = snapshot.viewRows(slot, height) ?? {}
+    return rowsRoot === null ? [] : [{ view: id, rowsRoot, count }]
+  })
+  const room = maxLeaves - signed.size
+  if (fresh.length === 0 || room <= 0) return null
+  const isComplete = views.every(
+    ({ done, failed, isStopped }) =>
+      isStopped || hasHeight(done, height) || hasHeight(failed, height),
+  )
+  const leaves = sortLeaves([...signed.values(), ...fresh.slice(0, room)])
+  return { blockNumber: height, blockHash, leaves, outdated, isComplete }
+}

@@ -1,0 +1,203 @@
+/** What a Host signs of the rows that it stores. */
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import type { HostedView } from '../../../src/host/views/hosted-view.ts'
+import { isValidSignature } from '../../../src/identity/signature.ts'
+import { type RowStatement, rowStatementDigest } from '../../../src/row-votes/row-statement.ts'
+import type { ViewLeaf } from '../../../src/row-votes/view-leaf.ts'
+import type { StoreWriter } from '../../../src/store/store.ts'
+import { oracleRoot } from '../../primitives/oracle.ts'
+import { testNetwork } from '../../support/chain/sealed-blocks.ts'
+import { startChild } from '../../support/child-program.ts'
+import { createSeededRandom } from '../../support/seeded-random.ts'
+import { testDirectory } from '../../support/test-store.ts'
+import { engineChain, hostedView } from '../views/support/engine-room.ts'
+import { hostSigner, openSigningRoom, type SigningRoom } from './support/signing-room.ts'
+
+const heights = (count: number, from = 100): number[] =>
+  Array.from({ length: count }, (_, index) => from + index)
+const logs = (slot: number): HostedView =>
+  hostedView({ slot, sdl: `type Logs${slot} { address: String logIndex: Int }` })
+const isLive = ({ name }: { name: string }): boolean => name === 'live'
+
+/** What must be signed of a View, from its stored rows. */
+function leafOf({ reader }: StoreWriter, { id, slot }: HostedView, height: number): ViewLeaf {
+  return reader.read((snapshot) => {
+    const rows = snapshot.viewRows(slot, height) ?? assert.fail('the View is done with the block')
+    const bytes = Array.from({ length: rows.chunkCount }, (_, index) => rows.openChunk(index))
+      .flatMap((chunk) => heights(chunk.length, chunk.first).map((at) => chunk.values(at)))
+      .map((row) => Buffer.from(row))
+    return { view: id, rowsRoot: oracleRoot(bytes).toString('hex'), count: rows.count }
+  })
+}
+
+/** The one statement at a height is of exactly these Views, with what is stored of them. */
+function assertSigned(room: SigningRoom, height: number, views: readonly HostedView[]): void {
+  const [statement, ...more] = room.statements(height)
+  assert.ok(statement !== undefined, `height ${height} is signed`)
+  assert.deepEqual(more, [])
+  assertValid(statement)
+  const leaves = views.map((view) => leafOf(room.store, view, height))
+  const { hash } = room.store.reader.read((snapshot) => snapshot.header(height)) ?? assert.fail()
+  assert.deepEqual(
+    { height: statement.blockNumber, hash: statement.blockHash, leaves: statement.leaves },
+    { height, hash, leaves: leaves.sort((a, b) => (a.view < b.view ? -1 : 1)) },
+  )
+}
+
+function assertValid(statement: RowStatement): void {
+  const { network, runtime, signatureType, signatureIdentity, signatureValue } = statement
+  assert.deepEqual([network, runtime, signatureIdentity], [testNetwork, 1, hostSigner.identity])
+  const digest = rowStatementDigest(statement)
+  assert.ok(isValidSignature(signatureType, signatureIdentity, digest, signatureValue))
+}
+
+describe('a Host', () => {
+  it('signs each block once for all its Views, also where a View has no row', async (t) => {
+    const room = await openSigningRoom(t)
+    const views = [logs(1), logs(2), hostedView({ slot: 3, query: 'AccessListEntry { address }' })]
+    room.serve(...views)
+    await room.put(engineChain(12))
+    await room.untilSigned(12)
+    for (const height of heights(12)) assertSigned(room, height, views)
+    assert.deepEqual(new Set(room.signed), new Set(['first']))
+    const [statement] = room.statements(105)
+    assert.ok(statement?.leaves.some(({ count }) => count === 0))
+  })
+
+  it('signs further what a View made that was added later, in the place of the first', async (t) => {
+    const room = await openSigningRoom(t)
+    const [early, late] = [logs(1), logs(2)]
+    await room.put(engineChain(8))
+    room.serve(early)
+    await room.untilSigned(8)
+    room.serve(late)
+    await room.untilSigned(16)
+    for (const height of heights(8)) assertSigned(room, height, [early, late])
+    assert.deepEqual(room.signed.slice(8), Array(8).fill('further'))
+  })
+
+  it('waits for a View that is not done, but not for long', async (t) => {
+    const room = await openSigningRoom(t, { patienceMs: 50 })
+    const [quick, never] = [logs(1), logs(2)]
+    room.expect(never)
+    room.serve(quick)
+    await room.put(engineChain(3))
+    await room.untilSigned(3)
+    for (const height of heights(3)) assertSigned(room, height, [quick])
+    room.engine.serve(never)
+    await room.untilSigned(6)
+    for (const height of heights(3)) assertSigned(room, height, [quick, never])
+  })
+
+  it('does not sign again after a restart, and signs what it had not', async (t) => {
+    const path = testDirectory(t)
+    const view = logs(1)
+    let room = await openSigningRoom(t, { path })
+    room.serve(view)
+    await room.put(engineChain(5))
+    await room.untilSigned(5)
+    const before = heights(5).map(room.statements)
+    await room.store.putRowStatements(103, [], room.statements(103))
+    await room.close()
+    room = await openSigningRoom(t, { path })
+    room.serve(view)
+    await room.untilSigned(1)
+    await room.put(engineChain(6).slice(5))
+    await room.untilSigned(2)
+    assert.deepEqual(heights(5).map(room.statements), before)
+    assert.deepEqual(room.signed, ['first', 'first'])
+  })
+
+  it('signs the block of another branch, and has no need to when the first one returns', async (t) => {
+    const room = await openSigningRoom(t)
+    const view = logs(1)
+    const chain = engineChain(5)
+    room.serve(view)
+    await room.put(chain)
+    await room.untilSigned(5)
+    const before = room.statements(103)
+    await room.replace(103, engineChain(5, 100, 'another').slice(3))
+    await room.untilSigned(7)
+    assert.equal(room.statements(103).length, 2)
+    await room.replace(103, chain.slice(3))
+    await room.put(engineChain(6).slice(5))
+    await room.untilSigned(8)
+    assert.equal(room.signed.length, 8)
+    assert.deepEqual(
+      room.statements(103).filter(({ blockHash }) => blockHash === before[0]?.blockHash),
+      before,
+    )
+  })
+
+  it('never contradicts what it signed once', async (t) => {
+    const room = await openSigningRoom(t)
+    const [first, second] = [logs(1), logs(2)]
+    const chain = engineChain(1)
+    const block = { network: testNetwork, runtime: 1, blockNumber: 100 }
+    const leaves = [{ view: first.id, rowsRoot: 'ab'.repeat(32), count: 9 }]
+    const unsigned = { ...block, blockHash: chain[0]?.header.hash ?? '', leaves }
+    const signed: RowStatement = {
+      ...unsigned,
+      signatureType: hostSigner.type,
+      signatureIdentity: hostSigner.identity,
+      signatureValue: hostSigner.sign(rowStatementDigest(unsigned)),
+    }
+    await room.store.putRowStatements(100, [signed])
+    await room.put(chain)
+    room.serve(first, second)
+    await room.untilSigned(1)
+    const [statement, ...more] = room.statements(100)
+    assert.deepEqual(more, [])
+    assert.deepEqual(
+      statement?.leaves.find(({ view }) => view === first.id),
+      leaves[0],
+    )
+    assert.equal(statement?.leaves.length, 2)
+  })
+
+  it('signs no rows that another version of the runtime made', async (t) => {
+    const path = testDirectory(t)
+    const [older, current] = [logs(1), logs(2)]
+    let room = await openSigningRoom(t, { path })
+    room.engine.serve(older)
+    room.engine.serve(current)
+    await room.put(engineChain(3))
+    for (const view of [older, current]) await room.until(view, isLive)
+    const record = Buffer.from(JSON.stringify({ runtime: 0, quarantine: null }))
+    await room.store.putRecord(`view-engine/${older.id}`, record)
+    await room.close()
+    room = await openSigningRoom(t, { path, patienceMs: 1 })
+    room.expect(older)
+    room.serve(current)
+    await room.untilSigned(3)
+    for (const height of heights(3)) assertSigned(room, height, [current])
+  })
+})
+
+describe('a Host that is killed at random', () => {
+  const blocks = 60
+  it('has only whole statements, and in the end one for each block', async (t) => {
+    const path = testDirectory(t)
+    const random = createSeededRandom('row signer')
+    for (let round = 0; round < 4; round++) {
+      const args = [path, `${blocks}`]
+      const child = startChild('test/host/row-votes/support/signing-program.ts', { args })
+      await child.says('signed')
+      for (let more = random.int(12); more > 0; more--) await child.says('\n')
+      child.process.kill('SIGKILL')
+      await child.ended()
+    }
+    const room = await openSigningRoom(t, { path })
+    const stored = heights(blocks).flatMap(room.statements)
+    for (const statement of stored) assertValid(statement)
+    const head = room.store.reader.read((snapshot) => snapshot.range()?.head ?? -1)
+    await room.put(engineChain(blocks).filter(({ header }) => header.number > head))
+    assert.ok(stored.length > 0 && stored.length <= blocks)
+    const views = [logs(1), logs(2)]
+    room.serve(...views)
+    const left = heights(blocks).filter((at) => (room.statements(at)[0]?.leaves.length ?? 0) < 2)
+    await room.untilSigned(left.length)
+    for (const height of heights(blocks)) assertSigned(room, height, views)
+  })
+})

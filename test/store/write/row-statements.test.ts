@@ -1,0 +1,107 @@
+/** What Hosts signed of the rows of Views, kept beside them. */
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { decodeViewBlock, encodeViewBlock } from '../../../src/store/disk/view-layout.ts'
+import type { StoreWriter } from '../../../src/store/store.ts'
+import { opaqueBlock } from '../../support/chain/opaque-blocks.ts'
+import { opaqueStatement } from '../../support/row-statements.ts'
+import { openTestStore } from '../../support/test-store.ts'
+import { viewBlock } from '../../support/view-rows.ts'
+
+const hashAt = (height: number, branch = 'main'): string =>
+  opaqueBlock(height, 50, branch).header.hash
+const slot = 3
+
+async function put(store: StoreWriter, from: number, to: number): Promise<void> {
+  for (let height = from; height <= to; height++) {
+    void store.putBlock(opaqueBlock(height, 50))
+    void store.putRowStatements(height, [opaqueStatement(height, hashAt(height))])
+  }
+  await store.flushed()
+  await store.prune()
+}
+
+describe('statements about rows', () => {
+  it('are kept for each Host, block, runtime and root, and go where they are outdated', async (t) => {
+    const store = await openTestStore(t)
+    await store.putBlock(opaqueBlock(5, 50))
+    const hash = hashAt(5)
+    const first = opaqueStatement(5, hash)
+    const further = opaqueStatement(5, hash, { views: ['a View', 'another'] })
+    const others = [
+      opaqueStatement(5, hash, { host: '03'.repeat(33) }),
+      opaqueStatement(5, hash, { host: 'ab'.repeat(32) }),
+      opaqueStatement(5, hash, { runtime: 2 }),
+      opaqueStatement(5, hashAt(5, 'other')),
+    ]
+    await store.putRowStatements(5, [first, ...others])
+    await store.putRowStatements(5, [further, first], [])
+    const all = store.reader.read((snapshot) => snapshot.rowStatements(5))
+    const textOf = (each: object): string => JSON.stringify(each)
+    assert.deepEqual(new Set(all.map(textOf)), new Set([first, further, ...others].map(textOf)))
+    assert.equal(all.length, 6)
+    await store.putRowStatements(5, [], [first])
+    store.reader.read((snapshot) => {
+      assert.equal(snapshot.rowStatements(5).length, 5)
+      assert.ok(!snapshot.rowStatements(5).map(textOf).includes(textOf(first)))
+      assert.deepEqual(snapshot.rowStatements(4), [])
+      assert.deepEqual(snapshot.rowStatements(6), [])
+    })
+  })
+
+  it('stay when a reorganisation takes their block away', async (t) => {
+    const store = await openTestStore(t)
+    await put(store, 1, 3)
+    await store.truncateAbove(1)
+    const kept = store.reader.read((snapshot) => snapshot.rowStatements(2))
+    assert.deepEqual(kept, [opaqueStatement(2, hashAt(2))])
+  })
+
+  it('go with the rows of their height, and none is stored below those', async (t) => {
+    const store = await openTestStore(t, 40, { retainRows: 100 })
+    await put(store, 1, 200)
+    const kept = (height: number): number =>
+      store.reader.read((snapshot) => snapshot.rowStatements(height).length)
+    assert.deepEqual([1, 95, 101, 110, 200].map(kept), [0, 0, 1, 1, 1])
+    await store.putRowStatements(100, [opaqueStatement(100, hashAt(100))])
+    assert.equal(kept(100), 0)
+  })
+
+  it('go where nothing else is left of their height', async (t) => {
+    const store = await openTestStore(t, 40)
+    await store.putBlock(opaqueBlock(200, 50))
+    await store.putRowStatements(170, [opaqueStatement(170, hashAt(170))])
+    await put(store, 201, 400)
+    assert.deepEqual(
+      store.reader.read((snapshot) => snapshot.rowStatements(170)),
+      [],
+    )
+  })
+})
+
+describe('the root of the rows of a block', () => {
+  it('is kept with them, also where there are none', async (t) => {
+    const store = await openTestStore(t)
+    const block = opaqueBlock(7, 50)
+    await store.putBlock(block)
+    const made = viewBlock(block.header, [{ name: 'x' }, { name: 'y' }])
+    const none = viewBlock(block.header, [])
+    assert.ok('rows' in made && 'rows' in none)
+    await store.putViewRows(slot, [made])
+    await store.putViewRows(slot + 1, [none])
+    await store.putEmptyViewBlocks([{ height: 7, blockHash: block.header.hash, slots: [slot + 2] }])
+    store.reader.read((snapshot) => {
+      assert.equal(snapshot.viewRows(slot, 7)?.root, made.rows.root)
+      assert.equal(snapshot.viewRows(slot + 1, 7)?.root, none.rows.root)
+      assert.equal(snapshot.viewRows(slot + 2, 7)?.root, none.rows.root)
+    })
+  })
+
+  it('is unknown of rows that a program before it stored', () => {
+    const block = { serial: 9, blockHash: hashAt(1), count: 2, bytes: 30, root: hashAt(2).slice(2) }
+    const bytes = encodeViewBlock(block)
+    assert.deepEqual(decodeViewBlock(bytes), block)
+    assert.deepEqual(decodeViewBlock(bytes.subarray(0, 46)), { ...block, root: null })
+    assert.deepEqual(encodeViewBlock({ ...block, root: null }), bytes.subarray(0, 46))
+  })
+})
