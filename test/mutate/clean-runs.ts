@@ -3,7 +3,7 @@
  * when this is first asked of it, and again only after something that it reaches has changed.
  */
 import { createHash } from 'node:crypto'
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Coverage, readCoverage } from './coverage.ts'
 import { type ModuleGraph, stepsFrom } from './reach.ts'
@@ -50,6 +50,8 @@ export function openCleanRuns(options: CleanRunsOptions): CleanRuns {
   const run = async (test: string, scratch: Scratch): Promise<CleanRun> => {
     const coverageFolder = join(scratch.folder, '..', 'coverage')
     mkdirSync(coverageFolder)
+    // Programs that a test starts as another user write there as well.
+    chmodSync(coverageFolder, 0o1777)
     try {
       const result = await runTest(scratch, test, { limitMs, signal, coverage: coverageFolder })
       const passed = result.outcome === 'passed'

@@ -81,10 +81,9 @@ function report({ mutant, killedBy, ran }: Trial, durationMs: number): void {
   say(`SURVIVED  ${name} (${seconds})\n${diffOf(textOf(mutant), mutant)}\n  ${what}`)
 }
 
-/** Modules of tests that start programs. */
+/** Modules that start programs: of tests, and of ours, as the lens process, which is killed at its end. */
 const starters = new Set(
   files
-    .filter(({ path }) => path.startsWith('test/'))
     .filter(({ imports }) => imports.some(({ target }) => target === 'node:child_process'))
     .map(({ path }) => path),
 )
