@@ -1,9 +1,10 @@
 /** A deployment that is signed and not sent: a file for jobs that must not send twice. It holds no key. */
-import { open } from 'node:fs/promises'
+import { writeFile } from 'node:fs/promises'
 import { z } from 'zod'
 import { invariant, ServiceError } from '../../errors.ts'
 import { readBoundedFile } from '../../read-bounded.ts'
 import { viewIDs } from '../../views/view-id.ts'
+import { readBoundedFile } from '../cli/read-bounded.ts'
 
 /** A View with the one transaction that registers it. */
 export interface Prepared {
@@ -44,13 +45,7 @@ export async function writePrepared(path: string, prepared: Prepared): Promise<v
   const wire = Buffer.from(prepared.wire).toString('base64')
   const text = JSON.stringify({ kind, view, revision, creator, chainId, hash, raw, wire }, null, 2)
   try {
-    const file = await open(path, 'wx', 0o600)
-    try {
-      await file.writeFile(`${text}\n`)
-      await file.sync()
-    } finally {
-      await file.close()
-    }
+    await writeFile(path, `${text}\n`, { flag: 'wx', mode: 0o600, flush: true })
   } catch (cause) {
     throw invalid(`${path} cannot be written`, 'Give a path where nothing is yet.', cause)
   }

@@ -3,7 +3,17 @@
  * come from a stranger, whose links must not bring other files of this machine into a View.
  */
 import { randomBytes } from 'node:crypto'
-import { lstat, mkdir, open, readdir, readFile, realpath, rename, rm, stat } from 'node:fs/promises'
+import {
+  lstat,
+  mkdir,
+  readdir,
+  readFile,
+  realpath,
+  rename,
+  rm,
+  stat,
+  writeFile,
+} from 'node:fs/promises'
 import { dirname, join, relative, sep } from 'node:path'
 import { ServiceError } from '../../errors.ts'
 
@@ -49,13 +59,7 @@ export async function writeProjectFile(
 ): Promise<void> {
   await makeFolder(places, dirname(path))
   const draft = await draftPath(places)
-  const file = await open(draft, 'wx')
-  try {
-    await file.writeFile(content)
-    await file.sync()
-  } finally {
-    await file.close()
-  }
+  await writeFile(draft, content, { flag: 'wx', flush: true })
   await rename(draft, path)
 }
 

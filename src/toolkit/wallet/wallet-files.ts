@@ -1,6 +1,6 @@
 /** Where wallets are: a keystore each in `~/.viewmesh/wallets`, for their owner alone, never written over. */
 import { randomBytes } from 'node:crypto'
-import { link, mkdir, open, rm } from 'node:fs/promises'
+import { link, mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { ServiceError } from '../../errors.ts'
 import type { Terminal } from '../cli/terminal.ts'
@@ -34,11 +34,8 @@ export async function writeWallet(path: string, text: string): Promise<void> {
   const folder = join(path, '..')
   await mkdir(folder, { recursive: true, mode: 0o700 })
   const draft = join(folder, `.${randomBytes(8).toString('hex')}.new`)
-  const file = await open(draft, 'wx', 0o600)
   try {
-    await file.writeFile(text)
-    await file.sync()
-    await file.close()
+    await writeFile(draft, text, { flag: 'wx', mode: 0o600, flush: true })
     // Unlike a rename it refuses where something is.
     await link(draft, path)
   } catch (cause) {
