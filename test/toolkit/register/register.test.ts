@@ -249,14 +249,35 @@ test('a node that others cannot reach is not registered, a private one only with
   for (const reached of ['/ip4/127.0.0.1/tcp/9171', '/ip4/0.0.0.0/tcp/9171']) {
     const { exitCode, stderr } = await register(reached, '--yes', '--allow-private')
     assert.equal(exitCode, 1)
-    assert.match(stderr, /P2P_ANNOUNCE/)
+    assert.match(stderr, /^error: the node has no address that others reach\n.*P2P_ANNOUNCE/)
   }
   const inner = await register('/ip4/10.0.0.2/tcp/9171', '--yes')
   assert.equal(inner.exitCode, 1)
-  assert.match(inner.stderr, /P2P_ANNOUNCE.*--allow-private/)
+  assert.match(
+    inner.stderr,
+    /^error: \/ip4\/10\.0\.0\.2\/tcp\/9171\/p2p\/12D3KooWPeer is an address of a private network\nWhat to do: Set P2P_ANNOUNCE.*--allow-private/,
+  )
   const allowed = await register('/ip4/10.0.0.2/tcp/9171', '--allow-private')
   assert.equal(allowed.exitCode, 0, allowed.stderr)
   assert.match(allowed.stdout, /10\.0\.0\.2/)
+})
+
+test('an address that a node gives though nobody can dial it is not registered', async (t) => {
+  const terminal = await openTestTerminal(t)
+  const answer = await fetch(`${await openNode(t, address)}/registration`)
+  const { registration, statement } = (await answer.json()) as RegistrationReport
+  const connection_string = '/ip4/127.0.0.1/tcp/9171'
+  const report = { registration: { ...registration, connection_string }, statement }
+  const node = await openServer(
+    t,
+    (routes) => void routes.get('/registration', (_, reply) => reply.send(report)),
+  )
+  const argv = ['register', '--rpc', (await openChain(t)).url, '--node', node, '--yes']
+  const { exitCode, stderr } = await terminal.run([...argv, '--allow-private'], { env })
+  assert.deepEqual(
+    [exitCode, stderr.split('\n')[0]],
+    [1, `error: no other machine reaches the node at ${connection_string}`],
+  )
 })
 
 test('a node or a chain that is not there ends with 3', async (t) => {
