@@ -17,6 +17,7 @@ import {
   listeningPorts,
   loadDevnetSettings,
 } from './config.ts'
+import { followNpm } from './follow-npm.ts'
 import { requireFreePorts } from './free-ports.ts'
 import { waitForPeerId } from './health.ts'
 import { openLoad } from './load.ts'
@@ -56,6 +57,7 @@ async function start(
 ): Promise<void> {
   const log = openReadableLog((line) => void process.stdout.write(line))
   running.useLog(log)
+  void followNpm(env, running.signal)
   const settings = loadDevnetSettings({ argv, env })
   await requireFreePorts(settings.listen, listeningPorts(settings))
   const children = running.own('node', openChildren({ onFailure: running.fail }))
