@@ -4,7 +4,6 @@ import { z } from 'zod'
 import { invariant, ServiceError } from '../../errors.ts'
 import { readBoundedFile } from '../../read-bounded.ts'
 import { viewIDs } from '../../views/view-id.ts'
-import { readBoundedFile } from '../cli/read-bounded.ts'
 
 /** A View with the one transaction that registers it. */
 export interface Prepared {

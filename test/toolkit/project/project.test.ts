@@ -217,6 +217,15 @@ test('what is no kept module stays when the modules of a deleted View are remove
   assert.deepEqual(await readdir(join(project.folder, '.viewmesh/lenses')), ['notes.txt'])
 })
 
+test('folders that hold no View, or have no name of one, are not listed', async (context) => {
+  const project = await openTestProject(context)
+  for (const name of ['Things', 'Another']) await project.create(name, draft(), 'create')
+  const folderOf = (name: string): string => join(project.folder, 'views', name)
+  for (const name of ['Notes', 'not a name']) await mkdir(folderOf(name))
+  await writeFile(join(folderOf('not a name'), 'view.yaml'), 'lenses: []\n')
+  assert.deepEqual(await project.names(), ['Another', 'Things'])
+})
+
 test('a label in the history that would lead out of a path is refused', async (context) => {
   const project = await openTestProject(context)
   await project.create('Things', draft(), 'create')
