@@ -46,7 +46,7 @@ const maxParameters = 100
 const order = [1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 10, 11]
 const custom = 0
 
-/** Told from other refusals by the fact `import`. */
+/** Distinguished from other refusals by the fact `import`. */
 const noImport = (): Error =>
   refusedModule('it does not import lens.next', undefined, { import: 'lens.next' })
 

@@ -1,5 +1,5 @@
 /**
- * Views that events told of, on their way to whoever wants them: each is asked of the LCD, which knows the height at which
+ * Views that events announced, on their way to whoever wants them: each is asked of the LCD, which knows the height at which
  * it was registered; where that does not answer, the event's own bytes do. One at a time, so that a flood of events costs
  * neither memory nor the time of others.
  */
@@ -22,7 +22,7 @@ interface QueueParts {
 }
 
 export interface EventQueue {
-  /** `height` is that of the transaction that told of it. */
+  /** `height` is that of the transaction with the event. */
   add(view: AnnouncedView, height: number | null): void
   /** Resolves once nothing is under way. */
   idle(): Promise<void>

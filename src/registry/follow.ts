@@ -29,7 +29,7 @@ interface FollowTimings {
   readonly listIntervalMs: number
   /** Of a request to the LCD, and of a subscription. Default 30,000. */
   readonly timeoutMs: number
-  /** A connection that is silent for so long is given up. Default 30,000. */
+  /** A connection that is silent for so long is closed. Default 30,000. */
   readonly silentMs: number
   /** Between attempts. Default 1 to 60 seconds. */
   readonly retry: Backoff
@@ -176,7 +176,7 @@ async function listOnce(state: FollowState, isTimer: boolean): Promise<void> {
   if (socket === state.socket) state.listsOfSocket += 1
 }
 
-/** A subscription that was there all the time should have told of each new View. */
+/** A subscription that was there all the time should have announced each new View. */
 function suspect(state: FollowState, socket: CometSocket, missed: number): void {
   if (missed === 0) return
   state.metrics.missed.inc(missed)

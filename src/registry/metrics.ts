@@ -26,13 +26,13 @@ export function createRegistryMetrics(registry: Registry): RegistryMetrics {
     }),
     events: new Counter({
       name: 'viewmesh_registry_events_total',
-      help: 'Registered Views that events told of, by outcome: read, refused, or dropped where too many came at once and a list followed.',
+      help: 'Registered Views that events announced, by outcome: read, refused, or dropped where too many came at once and a list followed.',
       labelNames: ['outcome'],
       registers,
     }),
     missed: new Counter({
       name: 'viewmesh_registry_missed_views_total',
-      help: 'Views that a list found though a subscription should have told of them; it is opened again then.',
+      help: 'Views that a list found though a subscription should have announced them; it is opened again then.',
       registers,
     }),
   }

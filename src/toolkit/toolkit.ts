@@ -13,7 +13,7 @@ import { addTrialCommands } from './trial/commands.ts'
 import { addViewCommands } from './views/commands.ts'
 import { addWalletCommands } from './wallet/commands.ts'
 
-/** Runs one command, as in `['view', 'list']`, and answers how it ended. What it has to say is printed. */
+/** Runs one command, as in `['view', 'list']`, and returns how it ended. What it has to say is printed. */
 export async function runToolkit(argv: readonly string[], terminal: Terminal): Promise<ExitCode> {
   const program = createToolkit(terminal)
   let running = program

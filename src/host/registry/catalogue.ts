@@ -2,7 +2,7 @@
 import type { ListedView } from '../../registry/listed-view.ts'
 
 interface Catalogue {
-  /** Returns how many of these were not known. A listed height replaces one that an event told of. */
+  /** Returns how many of these were not known. A listed height replaces one of an event. */
   add(views: readonly ListedView[]): number
   get(id: string): ListedView | undefined
   list(): readonly ListedView[]

@@ -3,7 +3,7 @@ import { Counter, type Registry } from 'prom-client'
 import { declareScrapedGauges } from '../../scraped-gauge.ts'
 import type { Priority } from './turns.ts'
 
-/** How a job ended: with a result, by its own fault, at a limit of time or memory, or given up. */
+/** How a job ended: with a result, by its own fault, at a limit of time or memory, or aborted. */
 export type JobEnd = 'done' | 'failed' | 'limited' | 'died' | 'aborted'
 
 export interface LensMetrics {

@@ -18,7 +18,7 @@ const maxOutputBytes = 16 * 1024 * 1024
 const shownCharacters = 8_000
 
 /**
- * Runs it to its end and answers its standard output.
+ * Runs it to its end and returns its standard output.
  * @throws ServiceError `TOOLKIT_COMPILER_MISSING`; `TOOLKIT_BUILD_FAILED` with what it says.
  */
 export function runCompiler(

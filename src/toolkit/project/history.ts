@@ -32,7 +32,7 @@ export interface History {
   /** @throws ServiceError `TOOLKIT_HISTORY_DAMAGED` where it is not there or not what its hash says. */
   readModule(hash: string): Promise<Uint8Array>
   hasModule(hash: string): Promise<boolean>
-  /** Keeps a module and answers its hash. */
+  /** Keeps a module and returns its hash. */
   keepModule(wasm: Uint8Array): Promise<string>
   /** Removes modules that no revision of any View has. */
   dropModules(): Promise<void>
