@@ -8,7 +8,7 @@ const receiptsOf = (block: object) => read(block)[0]?.receipts ?? []
 const refused = (block: unknown, message: string): void =>
   assert.throws(() => read(block), { code: 'TOOLKIT_FIXTURE_INVALID', message })
 
-test('blocks follow each other: number, parent and time are those of a chain where none are given', () => {
+test('blocks without number, parent and time follow each other as in a chain', () => {
   const [first, second, third, fourth] = read({}, {}, { number: 9, timestamp: 100 }, {})
   assert.deepEqual(
     [first, second, third, fourth].map((one) => [one?.number, Number(one?.block.timestamp)]),
