@@ -1,8 +1,8 @@
 /** Files that hold a secret: small, and read whole. */
-import { open } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import type { Readable } from 'node:stream'
 import { ServiceError } from '../../errors.ts'
+import { readBounded, readBoundedFile } from '../../read-bounded.ts'
 import type { Terminal } from '../cli/terminal.ts'
 
 const maxBytes = 64 * 1024
@@ -10,16 +10,9 @@ const maxBytes = 64 * 1024
 /** Text of a file; null where there is none. @throws ServiceError `TOOLKIT_INPUT_UNREADABLE` */
 export async function readSmallFile(path: string): Promise<string | null> {
   try {
-    const file = await open(path, 'r')
-    try {
-      const { buffer, bytesRead } = await file.read(Buffer.alloc(maxBytes + 1))
-      if (bytesRead > maxBytes) throw tooLarge(path)
-      return buffer.toString('utf8', 0, bytesRead)
-    } finally {
-      await file.close()
-    }
+    return (await readBoundedFile(path, maxBytes)).toString()
   } catch (cause) {
-    if (cause instanceof ServiceError) throw cause
+    if (cause instanceof RangeError) throw tooLarge(path)
     if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return null
     throw unreadable(path, cause)
   }
@@ -37,15 +30,11 @@ export async function readSecretText(
 }
 
 async function readStream(stdin: Readable): Promise<string> {
-  const chunks: Buffer[] = []
-  let size = 0
-  for await (const chunk of stdin) {
-    const bytes = Buffer.from(chunk)
-    size += bytes.length
-    if (size > maxBytes) throw tooLarge('standard input')
-    chunks.push(bytes)
+  try {
+    return (await readBounded(stdin, maxBytes)).toString()
+  } catch (error) {
+    throw error instanceof RangeError ? tooLarge('standard input') : error
   }
-  return Buffer.concat(chunks).toString('utf8')
 }
 
 function tooLarge(place: string): ServiceError {
