@@ -1,12 +1,10 @@
 /** docs/views: the commands that build, deploy and restore Views print what the pages show. */
 import assert from 'node:assert/strict'
-import { execFile } from 'node:child_process'
 import { type TestContext, test } from 'node:test'
-import { promisify } from 'node:util'
-import { repository } from '../support/repository.ts'
 import { testDirectory } from '../support/test-store.ts'
 import { openExampleHost } from './support/example-host.ts'
 import { blocksOf } from './support/page.ts'
+import { runShell } from './support/run-shell.ts'
 
 const token = 'the token of this Host'
 const named = 'http://127.0.0.1:9181'
@@ -30,18 +28,8 @@ async function checkPage(page: string, folder: string, hostUrl: string): Promise
   let compared = 0
   for (const [index, { language, text, line }] of blocks.entries()) {
     if (language !== 'sh') continue
-    const commands = text.replaceAll(named, hostUrl)
-    const { stdout } = await promisify(execFile)(
-      'bash',
-      ['-ec', `viewmesh() { node "$VIEWMESH/src/viewmesh.js" "$@"; }\n${commands}`],
-      {
-        cwd: folder,
-        env: {
-          PATH: `${repository}/node_modules/.bin:${process.env['PATH']}`,
-          ...{ HOME: folder, VIEWMESH: repository, HOST_ADMIN_TOKEN: token },
-        },
-      },
-    )
+    const env = { HOST_ADMIN_TOKEN: token }
+    const stdout = await runShell(text.replaceAll(named, hostUrl), { cwd: folder, env })
     const shown = blocks[index + 1]
     if (shown?.language !== 'text') continue
     compared += 1

@@ -1,20 +1,15 @@
 /** docs/views: the commands for testing Views and for lenses print what the pages show. */
 import assert from 'node:assert/strict'
-import { execFile } from 'node:child_process'
 import { test } from 'node:test'
-import { promisify } from 'node:util'
 import { repository } from '../support/repository.ts'
 import { testDirectory } from '../support/test-store.ts'
 import { blocksOf } from './support/page.ts'
+import { runShell } from './support/run-shell.ts'
 
 /** What differs from run to run. */
 function settled(text: string): string {
   return text.replaceAll(/\d+(?:\.\d)? ms/g, 'N ms').replaceAll(/\d+\.\d MiB/g, 'N MiB')
 }
-
-/** The command as it is installed; what `npm install` would fetch is here already. */
-const shims = `viewmesh() { node "$VIEWMESH/src/viewmesh.js" "$@"; }
-npm() { ln -s "$VIEWMESH/node_modules" node_modules; }`
 
 /** Runs the shell blocks of a page one after the other in one folder, and compares what each prints with the text below it. */
 async function checkPage(page: string, folder: string): Promise<number> {
@@ -24,14 +19,7 @@ async function checkPage(page: string, folder: string): Promise<number> {
   for (const [index, { language, text, line }] of blocks.entries()) {
     if (language !== 'sh') continue
     const shown = blocks[index + 1]
-    const { stdout } = await promisify(execFile)('bash', ['-ec', `${shims}\n${text}`], {
-      cwd: folder,
-      env: {
-        PATH: `${repository}/node_modules/.bin:${process.env['PATH']}`,
-        HOME: folder,
-        VIEWMESH: repository,
-      },
-    })
+    const stdout = await runShell(text, { cwd: folder })
     if (shown?.language !== 'text') continue
     compared += 1
     assert.equal(settled(stdout), settled(shown.text), `${page}, line ${line}`)

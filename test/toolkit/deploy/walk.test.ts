@@ -1,14 +1,12 @@
 /** docs/views/deploying.md: Views go to a registry chain by the commands of the page, and no Host misses one. */
 import assert from 'node:assert/strict'
-import { execFile } from 'node:child_process'
 import { type TestContext, test } from 'node:test'
-import { promisify } from 'node:util'
 import { blocksOf } from '../../docs/support/page.ts'
+import { runShell } from '../../docs/support/run-shell.ts'
 import { type ChildProgram, startChild } from '../../support/child-program.ts'
 import { freePorts } from '../../support/free-port.ts'
 import { openHostInProcess } from '../../support/host-in-process.ts'
 import { until } from '../../support/p2p-room.ts'
-import { repository } from '../../support/repository.ts'
 import { testDirectory } from '../../support/test-store.ts'
 import { openTestTerminal } from '../support/test-terminal.ts'
 
@@ -31,6 +29,9 @@ test('no Host misses a View that is deployed while the registry is killed and st
 
   await author.follow(1)
   const both = [/^Payments$/, /^Payments_[0-9a-f]{8}$/]
+  for (const host of [first, second]) await host.serves(both)
+  // Back to the version that is registered: nothing is sent, and it is the same View.
+  await author.follow(2)
   for (const host of [first, second]) await host.serves(both)
   assert.deepEqual(await first.ids(), await second.ids())
   assert.equal(new Set(await first.ids()).size, 2)
@@ -114,14 +115,11 @@ async function openAuthor(t: TestContext, rpcUrl: string) {
   const terminal = await openTestTerminal(t)
   const run = (...argv: string[]) => terminal.run(argv, { env: { VIEWMESH_PRIVATE_KEY: key } })
   const blocks = blocksOf(page).filter((block) => block.marker === marker)
-  const shell = async (commands: string): Promise<string> => {
-    const functions = 'viewmesh() { node "$VIEWMESH/src/viewmesh.js" "$@"; }\nexec 2>&1\n'
-    const PATH = `${repository}/node_modules/.bin:${process.env['PATH']}`
-    const env = { PATH, HOME: terminal.homeFolder, VIEWMESH: repository, VIEWMESH_PRIVATE_KEY: key }
-    const options = { cwd: terminal.cwd, env }
-    const { stdout } = await promisify(execFile)('bash', ['-ec', functions + commands], options)
-    return stdout
-  }
+  const shell = (commands: string): Promise<string> =>
+    runShell(`exec 2>&1\n${commands}`, {
+      cwd: terminal.cwd,
+      env: { HOME: terminal.homeFolder, VIEWMESH_PRIVATE_KEY: key },
+    })
   const project = blocksOf('docs/views/first-view.md').find(({ text }) =>
     text.includes('Token.json'),
   )
