@@ -58,7 +58,7 @@ test('the pages show commands of every group, some of which no test runs', () =>
   const names = new Set(shown.map(({ argv: [name] }) => name))
   const expected = ['view', 'lens', 'wallet', 'register', 'doctor', 'generator', 'host', 'verify']
   assert.deepEqual([...names].toSorted(), expected.toSorted())
-  assert.ok(shown.filter(({ isRun }) => !isRun).length > 10)
+  assert.ok(shown.some(({ isRun }) => !isRun))
 })
 
 test('a command is found behind settings, keywords and redirections', () => {
