@@ -13,11 +13,12 @@ import {
 import { type Block, blocksOf, commandsOf } from '../../docs/support/page.ts'
 import { withoutPlaceholders } from '../../docs/support/placeholders.ts'
 import { shellCommands } from '../../docs/support/shell-commands.ts'
-import { type Cluster, openCluster } from './support/cluster.ts'
+import type { Cluster } from './support/cluster.ts'
 import { diagnoseFailures } from './support/cluster-diagnostics.ts'
-import { hostOf, inNamespace, type Namespaced } from './support/cluster-resources.ts'
+import { hostOf, type Namespaced } from './support/cluster-resources.ts'
 import { helm } from './support/helm.ts'
 import { runShown } from './support/shown-command.ts'
+import { openTestNamespace } from './support/test-namespace.ts'
 
 const pages = [
   'docs/kubernetes/quickstart.md',
@@ -37,14 +38,12 @@ const isOurs = ({ marker = '' }: Block): boolean =>
 describe('what the pages about Kubernetes show, on a real API server', () => {
   let cluster: Cluster
   let namespace: string
+  let close: () => Promise<void>
   let here: Namespaced
 
   diagnoseFailures(() => ({ cluster }))
   before(async () => {
-    cluster = await openCluster()
-    await cluster.installDefinitions()
-    namespace = await cluster.createNamespace()
-    here = inNamespace(cluster, namespace)
+    ;({ cluster, namespace, here, close } = await openTestNamespace())
     for (const name of ['devnet', 'mainnet']) {
       await here.write(hostOf(name))
     }
@@ -60,10 +59,7 @@ describe('what the pages about Kubernetes show, on a real API server', () => {
       spec: { ports: [{ port: 8545 }] },
     })
   })
-  after(async () => {
-    await cluster.deleteNamespace(namespace)
-    cluster.close()
-  })
+  after(() => close())
 
   /** Other suites use the definitions at the same time, so these are not written. */
   const runHere = async (line: string): Promise<void> => {

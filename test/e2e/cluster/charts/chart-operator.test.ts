@@ -2,15 +2,10 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { anvilPort, deployAnvil } from '../support/anvil-pod.ts'
 import { canAccount } from '../support/can-i.ts'
-import { type Cluster, openCluster, restrictedLevel } from '../support/cluster.ts'
+import { type Cluster, restrictedLevel } from '../support/cluster.ts'
 import { diagnoseFailures } from '../support/cluster-diagnostics.ts'
 import { clusterImage } from '../support/cluster-image.ts'
-import {
-  eventually,
-  inNamespace,
-  type LiveObject,
-  type Namespaced,
-} from '../support/cluster-resources.ts'
+import { eventually, type LiveObject, type Namespaced } from '../support/cluster-resources.ts'
 import {
   gotFromHelm,
   imageValues,
@@ -19,6 +14,7 @@ import {
   untilReady,
 } from '../support/helm.ts'
 import { expectHidden, secretValues, shownIn } from '../support/secret-values.ts'
+import { openTestNamespace } from '../support/test-namespace.ts'
 
 /**
  * The operator from its own image with the chart's rights in its namespace, and the charts of Generator
@@ -27,16 +23,14 @@ import { expectHidden, secretValues, shownIn } from '../support/secret-values.ts
 describe('the operator’s chart', { timeout: 900_000 }, () => {
   let cluster: Cluster
   let namespace: string
+  let close: () => Promise<void>
   let here: Namespaced
   let release: ReleaseCommand
 
   diagnoseFailures(() => ({ cluster }))
   before(async () => {
-    cluster = await openCluster()
-    namespace = await cluster.createNamespace(restrictedLevel)
-    here = inNamespace(cluster, namespace)
+    ;({ cluster, namespace, here, close } = await openTestNamespace({ labels: restrictedLevel }))
     release = releasesIn(namespace)
-    await cluster.installDefinitions()
     await deployAnvil(cluster, namespace)
     await cluster.apply(here.path('Secret', 'given'), {
       apiVersion: 'v1',
@@ -45,10 +39,7 @@ describe('the operator’s chart', { timeout: 900_000 }, () => {
       stringData: { node: 'marker-of-the-execution-node', admin: 'marker-of-the-admin-routes' },
     })
   })
-  after(async () => {
-    await cluster.deleteNamespace(namespace)
-    cluster.close()
-  })
+  after(() => close())
 
   function operatorValues(more: object = {}): object {
     return {

@@ -1,26 +1,24 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { type Cluster, expectStatus, openCluster } from '../support/cluster.ts'
+import { type Cluster, expectStatus } from '../support/cluster.ts'
 import { diagnoseFailures } from '../support/cluster-diagnostics.ts'
-import { eventually, hostOf, inNamespace } from '../support/cluster-resources.ts'
+import { eventually, hostOf, type Namespaced } from '../support/cluster-resources.ts'
 import { renderChart } from '../support/helm.ts'
+import { openTestNamespace } from '../support/test-namespace.ts'
 
 describe('what the chart adds to the roles view, edit and admin', () => {
   const user = 'viewmesh-test-editor'
   let cluster: Cluster
   let namespace: string
+  let here: Namespaced
+  let close: () => Promise<void>
 
   diagnoseFailures(() => ({ cluster }))
   before(async () => {
-    cluster = await openCluster()
-    await cluster.installDefinitions()
-    namespace = await cluster.createNamespace()
-    await inNamespace(cluster, namespace).write(hostOf('wide', {}))
+    ;({ cluster, namespace, here, close } = await openTestNamespace())
+    await here.write(hostOf('wide', {}))
   })
-  after(async () => {
-    await cluster.deleteNamespace(namespace)
-    cluster.close()
-  })
+  after(() => close())
 
   /** Lets the user do what the chart adds to these roles, and nothing else. */
   const allow = async (...roles: readonly string[]): Promise<void> => {
@@ -67,7 +65,7 @@ describe('what the chart adds to the roles view, edit and admin', () => {
       '3',
     )
     assert.equal(answer.code, 0, answer.stderr)
-    const path = inNamespace(cluster, namespace).path('Host', 'wide')
+    const path = here.path('Host', 'wide')
     const { body } = await expectStatus(cluster.request('GET', path), 200)
     assert.equal(Reflect.get(body.spec ?? {}, 'replicas'), 3)
   })

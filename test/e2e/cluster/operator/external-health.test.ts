@@ -1,17 +1,12 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { ports } from '../../../../src/service/contract.ts'
-import { type Cluster, expectStatus, openCluster, restrictedLevel } from '../support/cluster.ts'
+import { type Cluster, expectStatus, restrictedLevel } from '../support/cluster.ts'
 import { diagnoseFailures } from '../support/cluster-diagnostics.ts'
 import { clusterImage } from '../support/cluster-image.ts'
-import {
-  askedReason,
-  eventually,
-  hostOf,
-  inNamespace,
-  type Namespaced,
-} from '../support/cluster-resources.ts'
+import { askedReason, eventually, hostOf, type Namespaced } from '../support/cluster-resources.ts'
 import { imageValues, releasesIn, untilReady } from '../support/helm.ts'
+import { openTestNamespace } from '../support/test-namespace.ts'
 
 // Addresses for documentation (RFC 5737), which are nobody's: kube-proxy answers them to pods, or nobody does.
 const [first, second, foreign] = ['203.0.113.21', '203.0.113.22', '203.0.113.23']
@@ -25,14 +20,12 @@ const labels = {
 describe('a Host that dashboards ask by its load balancers, on a real cluster', () => {
   let cluster: Cluster
   let namespace: string
+  let close: () => Promise<void>
   let here: Namespaced
 
   diagnoseFailures(() => ({ cluster }))
   before(async () => {
-    cluster = await openCluster()
-    namespace = await cluster.createNamespace(restrictedLevel)
-    here = inNamespace(cluster, namespace)
-    await cluster.installDefinitions()
+    ;({ cluster, namespace, here, close } = await openTestNamespace({ labels: restrictedLevel }))
     await releasesIn(namespace)(['install', 'operator', 'charts/operator', ...untilReady], {
       image: imageValues(clusterImage('operator')),
       operands: { generator: clusterImage('generator'), host: clusterImage('host') },
@@ -44,10 +37,7 @@ describe('a Host that dashboards ask by its load balancers, on a real cluster', 
     await here.write(hostOf('shown', { replicas: 2, services }))
     await here.reason('Host', 'shown', 'Ready', 'AllReady')
   })
-  after(async () => {
-    await cluster.deleteNamespace(namespace)
-    cluster.close()
-  })
+  after(() => close())
 
   /** As a load balancer's controller does it; with mode `Proxy` the cluster does not answer there itself. */
   const giveAddress = async (

@@ -11,21 +11,21 @@ import {
   keyringSecret,
 } from '../../../../operator/resources/secrets/keyring-secret.ts'
 import { readHost } from '../../../support/resources/operator-cases.ts'
-import { type Cluster, type ClusterAnswer, expectStatus, openCluster } from '../support/cluster.ts'
+import { type Cluster, type ClusterAnswer, expectStatus } from '../support/cluster.ts'
 import { diagnoseFailures } from '../support/cluster-diagnostics.ts'
+import { openTestNamespace } from '../support/test-namespace.ts'
 
 describe('keys and their claims, on a real API server', () => {
   let cluster: Cluster
   let namespace: string
+  let close: () => Promise<void>
   let host: Host
   let secrets: string
   let claims: string
 
   diagnoseFailures(() => ({ cluster }))
   before(async () => {
-    cluster = await openCluster()
-    await cluster.installDefinitions()
-    namespace = await cluster.createNamespace()
+    ;({ cluster, namespace, close } = await openTestNamespace())
     secrets = `/api/v1/namespaces/${namespace}/secrets`
     claims = `/api/v1/namespaces/${namespace}/persistentvolumeclaims`
     const { metadata, ...rest } = readHost('host-minimal')
@@ -37,10 +37,7 @@ describe('keys and their claims, on a real API server', () => {
     )
     host = { ...rest, metadata: { ...metadata, namespace, uid: String(made.metadata?.['uid']) } }
   })
-  after(async () => {
-    await cluster.deleteNamespace(namespace)
-    cluster.close()
-  })
+  after(() => close())
 
   const patchSecret = async (secret: V1Secret, keys: KeyringKeys): Promise<ClusterAnswer> =>
     await cluster.request('PATCH', `${secrets}/mainnet-host-keyring`, {

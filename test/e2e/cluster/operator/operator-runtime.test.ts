@@ -15,9 +15,10 @@ import { openRuntimeMetrics } from '../../../../operator/runtime/metrics.ts'
 import { createStatusWriter } from '../../../../operator/runtime/status-writer.ts'
 import type { ServiceError } from '../../../../src/errors.ts'
 import { captureLog } from '../../../support/captured-log.ts'
-import { type Cluster, openCluster } from '../support/cluster.ts'
+import type { Cluster } from '../support/cluster.ts'
 import { diagnoseFailures } from '../support/cluster-diagnostics.ts'
 import { eventually } from '../support/cluster-resources.ts'
+import { openTestNamespace } from '../support/test-namespace.ts'
 
 const soon = (): AbortSignal => AbortSignal.timeout(120_000)
 const { ConfigMap, Event, Lease, StatefulSet } = builtinTypes
@@ -27,6 +28,7 @@ describe('the runtime of the operator, on a real API server', () => {
   const { log } = captureLog()
   let cluster: Cluster
   let namespace: string
+  let close: () => Promise<void>
   let api: KubernetesApi
   let reflectors: Reflector<unknown>[]
   const registry = new Registry()
@@ -34,17 +36,14 @@ describe('the runtime of the operator, on a real API server', () => {
 
   diagnoseFailures(() => ({ cluster }))
   before(async () => {
-    cluster = await openCluster()
-    await cluster.installDefinitions()
-    namespace = await cluster.createNamespace()
+    ;({ cluster, namespace, close } = await openTestNamespace())
     reflectors = []
     api = await openOwnApi()
   })
   after(async () => {
     for (const reflector of reflectors) await reflector.close()
     await api.close()
-    await cluster.deleteNamespace(namespace)
-    cluster.close()
+    await close()
   })
 
   async function openOwnApi(fieldManager = 'runtime-test'): Promise<KubernetesApi> {

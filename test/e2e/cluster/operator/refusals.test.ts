@@ -4,9 +4,10 @@ import { after, before, describe, test } from 'node:test'
 import { parse } from 'yaml'
 import { repository } from '../../../support/repository.ts'
 import { type JsonObject, mergePatch } from '../../../support/resources/merge-patch.ts'
-import { type Cluster, type ClusterAnswer, expectStatus, openCluster } from '../support/cluster.ts'
+import { type Cluster, type ClusterAnswer, expectStatus } from '../support/cluster.ts'
 import { diagnoseFailures } from '../support/cluster-diagnostics.ts'
 import { type RefusedManifest, refusedManifests, smallest } from '../support/refused-manifests.ts'
+import { openTestNamespace } from '../support/test-namespace.ts'
 
 type Kind = RefusedManifest['kind']
 
@@ -44,6 +45,7 @@ function causesOf({ body }: ClusterAnswer): string[] {
 describe('what the API server refuses', () => {
   let cluster: Cluster
   let namespace: string
+  let close: () => Promise<void>
   let created = 0
 
   const pathOf = (kind: Kind): string =>
@@ -60,14 +62,9 @@ describe('what the API server refuses', () => {
 
   diagnoseFailures(() => ({ cluster }))
   before(async () => {
-    cluster = await openCluster()
-    await cluster.installDefinitions()
-    namespace = await cluster.createNamespace()
+    ;({ cluster, namespace, close } = await openTestNamespace())
   })
-  after(async () => {
-    await cluster.deleteNamespace(namespace)
-    cluster.close()
-  })
+  after(() => close())
 
   test('the smallest manifests are accepted, and their defaults filled in', async () => {
     for (const kind of ['Generator', 'Host', 'View'] as const) {
