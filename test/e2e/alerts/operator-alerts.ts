@@ -128,7 +128,8 @@ export const operatorAlerts: Readonly<Record<string, readonly AlertCase[]>> = {
       fires: [
         {
           labels: { namespace: 'viewmesh', watched: 'apps' },
-          summary: 'The operator cannot read 4 kinds in namespace apps, so it does nothing there.',
+          summary:
+            'The operator cannot read 4 kinds in namespace apps, so nothing that depends on them is done there.',
         },
       ],
     }),
@@ -140,7 +141,7 @@ export const operatorAlerts: Readonly<Record<string, readonly AlertCase[]>> = {
         {
           labels: { namespace: 'viewmesh' },
           summary:
-            'The operator cannot read 1 kinds in the whole cluster, so it does nothing there.',
+            'The operator cannot read 1 kinds in the whole cluster, so nothing that depends on them is done there.',
         },
       ],
     },
