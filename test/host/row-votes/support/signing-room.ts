@@ -23,7 +23,7 @@ export interface SigningRoom extends EngineRoom {
   statements(height: number): readonly RowStatement[]
 }
 
-/** Without `begins`, nothing is signed. */
+/** Opens it without Views; `patienceMs` as in `RowSignerOptions`, here by default longer than any test. */
 export async function openSigningRoom(
   t: Pick<TestContext, 'after'>,
   { path, patienceMs = 60_000 }: { readonly path?: string; readonly patienceMs?: number } = {},
