@@ -74,7 +74,10 @@ export function createViewReconcile(parts: ReconcileParts<ViewResource>): Reconc
       return {}
     }
     const known = memories.get(key)
-    const memory = known?.uid === view.metadata.uid ? known : newMemory(view)
+    const isSame = known?.uid === view.metadata.uid
+    // One of the same name came before it was seen that this one is gone.
+    if (!isSame) sayWhatRemains(parts, known)
+    const memory = isSame ? known : newMemory(view)
     memory.view = view
     memories.set(key, memory)
     const heldMs = await heldBackMs(parts, view, memory, run)

@@ -162,7 +162,9 @@ function failedStatement(
   { job, name, outcome: { failure, obstacle } }: SeenJob,
 ): Statement<Reason> {
   const reason = reasons[failure?.code ?? ''] ?? 'JobFailing'
-  const what = withoutStop(failure?.message ?? obstacle ?? `it ended as ${job.failure}`)
+  const what = withoutStop(
+    failure?.message ?? obstacle ?? job.failure ?? 'it ended and says nothing',
+  )
   if (reason === 'JobFailing') {
     return { reason, message: obstacleText(view, name, what) }
   }

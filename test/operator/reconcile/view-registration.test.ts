@@ -333,6 +333,7 @@ test('an Event says of a deleted View what stays on the chain, and of an unsent 
   await end('Complete', outcome)
   await room.reconcile(view)
   await room.remove('View', 'senders')
+  await room.put({ ...view, metadata: { ...view.metadata, uid: 'another' } } as KubernetesObject)
   await room.reconcile(view)
   assert.ok(room.events.some((text) => /^ViewRemainsOnChain View 0x\w{64} stays on/.test(text)))
   const other = viewWith('other', { definition: plainDefinition, registration }, namespace)
