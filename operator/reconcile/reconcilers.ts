@@ -6,7 +6,8 @@ import type { KubernetesApi } from '../runtime/client/api.ts'
 import type { Reconcile } from '../runtime/controller.ts'
 import type { EventRecorder } from '../runtime/event-recorder.ts'
 import type { StatusWriter } from '../runtime/status-writer.ts'
-import { askedViews, placedViews } from './evaluate/host-views.ts'
+import { askedViews } from './evaluate/host-views.ts'
+import { createPlacedViews } from './evaluate/level-views.ts'
 import type { ReconcileOptions } from './fetch/kind-logic.ts'
 import { createResyncInterval } from './fetch/resync-interval.ts'
 import { generatorLogic } from './generator-logic.ts'
@@ -64,7 +65,7 @@ export function openReconcilers(
   const count = (): number =>
     Object.values(view.resources).reduce((sum, informer) => sum + sizeOf(informer), 0)
   const hostViews = {
-    placed: (host: Host) => placedViews(view, host),
+    placed: createPlacedViews(view),
     asked: (host: Host) => askedViews(view, host),
   }
   const shared = {

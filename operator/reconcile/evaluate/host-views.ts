@@ -14,10 +14,11 @@ import {
 } from '../../resources/pod/placed-views.ts'
 import { type ClusterView, keptChild, liveChild } from '../observe/cluster-view.ts'
 
-type Cluster = Pick<ClusterView, 'resources' | 'children'>
+/** What is watched of Views and Hosts. */
+export type Cluster = Pick<ClusterView, 'resources' | 'children'>
 
 /** The Views that select a Host, the oldest first, so that a later one takes nobody's room. */
-function viewsOf({ resources }: Cluster, host: Host): ViewResource[] {
+export function viewsOf({ resources }: Cluster, host: Host): ViewResource[] {
   return [...resources.View.list()]
     .map(({ value }) => value)
     .filter((view) => view.metadata.deletionTimestamp === undefined && selectsHost(view, host))
@@ -37,7 +38,7 @@ export function askedViews(cluster: Cluster, host: Host): string[] {
 
 /** Where the Views of a Host lie; of paused Views those that it has, and where Views cannot be read all of these. */
 export function placedViews(cluster: Cluster, host: Host): PlacedViews {
-  const current = Array.from({ length: maxViewParts }, (_, index) => partOf(cluster, host, index))
+  const current = currentParts(cluster, host)
   const reflector = cluster.resources.View.reflectorOf(host.metadata.namespace)
   if (reflector !== undefined && reflector.unread() !== null) return { parts: current, left: [] }
   const wanted = viewsOf(cluster, host).flatMap((view): StoredView[] => {
@@ -85,6 +86,11 @@ function heldView({ status }: ViewResource, current: readonly ViewPart[]): Store
   const name = `${status?.viewID}.view`
   const bytes = current.map((part) => part?.[name]).find((each) => each !== undefined)
   return bytes === undefined ? null : { name, bytes }
+}
+
+/** What the ConfigMaps of a Host hold now. */
+export function currentParts(cluster: Cluster, host: Host): ViewPart[] {
+  return Array.from({ length: maxViewParts }, (_, index) => partOf(cluster, host, index))
 }
 
 function partOf(cluster: Cluster, host: Host, index: number): ViewPart {

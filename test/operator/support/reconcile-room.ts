@@ -8,7 +8,8 @@ import type { V1StatefulSet } from '@kubernetes/client-node'
 import { viewKind, workloadKinds } from '../../../operator/api/resource-kinds.ts'
 import type { Condition } from '../../../operator/api/status.ts'
 import type { Host, Resource, Workload } from '../../../operator/api.ts'
-import { askedViews, placedViews } from '../../../operator/reconcile/evaluate/host-views.ts'
+import { askedViews } from '../../../operator/reconcile/evaluate/host-views.ts'
+import { createPlacedViews } from '../../../operator/reconcile/evaluate/level-views.ts'
 import { createResyncInterval } from '../../../operator/reconcile/fetch/resync-interval.ts'
 import { generatorLogic } from '../../../operator/reconcile/generator-logic.ts'
 import { createHostLogic } from '../../../operator/reconcile/host-logic.ts'
@@ -301,7 +302,7 @@ function reconcilesOf(state: State, self: string = 'viewmesh/operator'): Reconci
     resync: createResyncInterval(5_000, () => state.resources),
   }
   const hostViews = {
-    placed: (host: Host) => placedViews(view, host),
+    placed: createPlacedViews(view),
     asked: (host: Host) => askedViews(view, host),
   }
   const hosts = { ...shared, informer: view.resources.Host, type: types.Host }

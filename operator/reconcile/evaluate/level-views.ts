@@ -1,0 +1,55 @@
+/**
+ * Where the Views of Hosts lie, looked at once for each change: the bytes of all of them would be unpacked at every
+ * reconcile otherwise, though they nearly always lie where they have to.
+ */
+import { isDeepStrictEqual } from 'node:util'
+import type { Host } from '../../api.ts'
+import { networkOf, viewConfigName, viewPartName } from '../../resources/names/names.ts'
+import { maxViewParts, type PlacedViews } from '../../resources/pod/placed-views.ts'
+import { type Cluster, currentParts, placedViews, viewsOf } from './host-views.ts'
+
+/** That the Views of a Host lay where they had to, and by which state of what is watched. */
+interface Level {
+  readonly mark: string
+  readonly left: PlacedViews['left']
+}
+
+/** More Hosts than an operator has; of one that is deleted its line stays until then. */
+const maxKept = 10_000
+
+/** What `placedViews` returns, from the same objects. */
+export function createPlacedViews(cluster: Cluster): (host: Host) => PlacedViews {
+  const known = new Map<string, Level>()
+  return (host) => {
+    const { uid } = host.metadata
+    const mark = markOf(cluster, host)
+    const level = known.get(uid)
+    const current = currentParts(cluster, host)
+    if (mark !== null && level?.mark === mark) return { parts: current, left: level.left }
+    known.delete(uid)
+    const placed = placedViews(cluster, host)
+    if (mark !== null && isDeepStrictEqual(placed.parts, current)) {
+      if (known.size >= maxKept) known.clear()
+      known.set(uid, { mark, left: placed.left })
+    }
+    return placed
+  }
+}
+
+/** Text that changes with everything that the place of a View depends on; null while Views cannot be read. */
+function markOf(cluster: Cluster, host: Host): string | null {
+  const { namespace } = host.metadata
+  if (cluster.resources.View.reflectorOf(namespace)?.unread()) return null
+  const versionOf = (name: string): string => {
+    const found = cluster.children.ConfigMap.get(namespace, name)
+    return found === undefined ? '' : `${found.uid} ${found.resourceVersion}`
+  }
+  const views = viewsOf(cluster, host).map((view) => [
+    ...[view.metadata.uid, view.spec.paused, view.status?.viewID ?? null],
+    versionOf(viewConfigName(view)),
+  ])
+  const parts = Array.from({ length: maxViewParts }, (_, index) =>
+    versionOf(viewPartName(host, index)),
+  )
+  return JSON.stringify([networkOf(host), views, parts])
+}

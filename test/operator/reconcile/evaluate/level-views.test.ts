@@ -1,0 +1,115 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { labels } from '../../../../operator/api/annotations.ts'
+import type { ViewResource } from '../../../../operator/api.ts'
+import { placedViews } from '../../../../operator/reconcile/evaluate/host-views.ts'
+import { createPlacedViews } from '../../../../operator/reconcile/evaluate/level-views.ts'
+import type { ClusterView } from '../../../../operator/reconcile/observe/cluster-view.ts'
+import { viewConfigName, viewPartName } from '../../../../operator/resources/names/names.ts'
+import type { KubernetesObject } from '../../../../operator/runtime/client/kubernetes-object.ts'
+import { readHost } from '../../../support/resources/operator-cases.ts'
+import { plainDefinition, viewWith } from '../../../support/resources/view-cases.ts'
+import { viewOf } from '../../support/operator-view.ts'
+
+const minimal = readHost('host-minimal')
+const { namespace } = minimal.metadata
+const host = { ...minimal, metadata: { ...minimal.metadata, uid: 'uid-of-host' } }
+const count = 50
+const fileOf = (number: number): string => `0x${String(number).padStart(64, '0')}.view`
+
+function mapOf(name: string, owner: string, files: readonly string[]): KubernetesObject {
+  const map = {
+    ...{ apiVersion: 'v1', kind: 'ConfigMap' },
+    metadata: {
+      ...{ name, namespace, uid: `uid-of-${name}` },
+      labels: { [labels.partOf]: 'viewmesh', [labels.managedBy]: 'viewmesh-operator' },
+      ownerReferences: [{ uid: owner }],
+    },
+    binaryData: Object.fromEntries(files.map((file) => [file, 'AAAA'])),
+  }
+  return map as unknown as KubernetesObject
+}
+
+const views = Array.from({ length: count }, (_, number): ViewResource => {
+  const view = viewWith(`view${number}`, { definition: plainDefinition }, namespace)
+  return { ...view, status: { viewID: fileOf(number).replace('.view', '') } }
+})
+const kept = views.map((view, number) =>
+  mapOf(viewConfigName(view), view.metadata.uid, [fileOf(number)]),
+)
+const part = mapOf(
+  viewPartName(host, 0),
+  host.metadata.uid,
+  views.map((_, number) => fileOf(number)),
+)
+
+/** A cluster that notes of which ConfigMaps the bytes are unpacked; each one is at its version. */
+function watched(objects: readonly KubernetesObject[], versions: ReadonlyMap<string, string>) {
+  const cluster = viewOf(objects)
+  const unpacked: string[] = []
+  const { ConfigMap } = cluster.children
+  const get: typeof ConfigMap.get = (inNamespace, name) => {
+    const found = ConfigMap.get(inNamespace, name)
+    if (found === undefined) return undefined
+    const { packed, ...rest } = found.value.value
+    const value = {
+      ...rest,
+      get packed() {
+        unpacked.push(name)
+        return packed
+      },
+    }
+    const resourceVersion = versions.get(name) ?? '1'
+    return { ...found, resourceVersion, value: { ...found.value, value } }
+  }
+  const children = { ...cluster.children, ConfigMap: { ...ConfigMap, get } }
+  return { cluster: { ...cluster, children } satisfies ClusterView, unpacked }
+}
+
+test('Views that lie where they have to are unpacked once, and again when one of them changes', () => {
+  const versions = new Map<string, string>()
+  const { cluster, unpacked } = watched([host, ...views, ...kept, part] as never, versions)
+  const placed = createPlacedViews(cluster)
+  const first = placed(host)
+  assert.ok(unpacked.length > count)
+  unpacked.length = 0
+  assert.deepEqual(placed(host), first)
+  assert.deepEqual(unpacked, [viewPartName(host, 0)])
+  versions.set('view7-view', '2')
+  unpacked.length = 0
+  assert.deepEqual(placed(host), first)
+  assert.ok(unpacked.includes('view7-view'))
+  versions.set(viewPartName(host, 0), '2')
+  unpacked.length = 0
+  placed(host)
+  assert.ok(unpacked.includes('view7-view'))
+})
+
+test('Views that have to be written are placed at every reconcile until they are', () => {
+  const { cluster, unpacked } = watched([host, ...views, ...kept] as never, new Map())
+  const placed = createPlacedViews(cluster)
+  const wanted = placedViews(cluster, host)
+  assert.equal(Object.keys(wanted.parts[0] ?? {}).length, count)
+  for (let turn = 0; turn < 2; turn += 1) {
+    unpacked.length = 0
+    assert.deepEqual(placed(host), wanted)
+    assert.equal(unpacked.length, count)
+  }
+})
+
+test('a View that is paused, or gets another ID, is placed again', () => {
+  const { cluster, unpacked } = watched([host, ...views, ...kept, part] as never, new Map())
+  const placed = createPlacedViews(cluster)
+  placed(host)
+  const [view] = views
+  assert.ok(view)
+  for (const change of [
+    () => Object.assign(view, { spec: { ...view.spec, paused: true } }),
+    () => Object.assign(view, { status: { viewID: fileOf(99).replace('.view', '') } }),
+  ]) {
+    change()
+    unpacked.length = 0
+    placed(host)
+    assert.ok(unpacked.length > 1)
+  }
+})
