@@ -128,6 +128,11 @@ function troubleOf(known: Known): Said | null {
       const message = `It has ${report.state} on replica ${ordinal}: ${why}. See GET /api/v0/views of the Host.`
       return { reason: 'Failing', message }
     }
+    // It is tried again and again; one that is live failed at some block, and has done those after it.
+    if (report.state !== 'live' && report.message !== null) {
+      const message = `It gets on no further on replica ${ordinal}, and is tried again: ${why}. See GET /api/v0/views of the Host.`
+      return { reason: 'Failing', message }
+    }
   }
   return null
 }

@@ -9,10 +9,10 @@ import { viewKind, workloadKinds } from '../../../operator/api/resource-kinds.ts
 import type { Condition } from '../../../operator/api/status.ts'
 import type { Host, Resource, Workload } from '../../../operator/api.ts'
 import { askedViews } from '../../../operator/reconcile/evaluate/host-views.ts'
-import { createPlacedViews } from '../../../operator/reconcile/evaluate/level-views.ts'
 import { createResyncInterval } from '../../../operator/reconcile/fetch/resync-interval.ts'
 import { generatorLogic } from '../../../operator/reconcile/generator-logic.ts'
 import { createHostLogic } from '../../../operator/reconcile/host-logic.ts'
+import { createPlacedViews } from '../../../operator/reconcile/level-views.ts'
 import {
   type ClusterView,
   openClusterView,

@@ -59,6 +59,16 @@ test('a replica that serves while it catches up counts as serving, and its state
   assert.deepEqual([reason, status.state, status.served], ['AllServe', 'backfilling', '3/3'])
 })
 
+test('a replica whose lens fails at each block is named with the reason, whatever its state', () => {
+  const message = 'the lenses took more than 2000 ms.'
+  for (const state of ['waiting', 'backfilling', 'lagging'] as const)
+    assert.deepEqual(saidOf([{}, { state, message }, {}]), [
+      'Failing',
+      'It gets on no further on replica 1, and is tried again: the lenses took more than 2000 ms. See GET /api/v0/views of the Host.',
+    ])
+  assert.equal(found([{}, { message }, {}]).reason, 'AllServe')
+})
+
 test('figures are those of replicas that serve', () => {
   const { status } = found([{ rows: 5 }, { state: 'waiting', rows: 0, lastBlock: null }, null])
   assert.deepEqual([status.served, status.rows, status.state], ['1/3', 5, 'waiting'])

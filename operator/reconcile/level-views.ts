@@ -3,10 +3,10 @@
  * reconcile otherwise, though they nearly always lie where they have to.
  */
 import { isDeepStrictEqual } from 'node:util'
-import type { Host } from '../../api.ts'
-import { networkOf, viewConfigName, viewPartName } from '../../resources/names/names.ts'
-import { maxViewParts, type PlacedViews } from '../../resources/pod/placed-views.ts'
-import { type Cluster, currentParts, placedViews, viewsOf } from './host-views.ts'
+import type { Host } from '../api.ts'
+import { networkOf, viewConfigName, viewPartName } from '../resources/names/names.ts'
+import { maxViewParts, type PlacedViews } from '../resources/pod/placed-views.ts'
+import { type Cluster, currentParts, placedViews, viewsOf } from './evaluate/host-views.ts'
 
 /** That the Views of a Host lay where they had to, and by which state of what is watched. */
 interface Level {
