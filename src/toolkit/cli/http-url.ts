@@ -6,7 +6,7 @@ export function parseHttpUrl(flag: string, text: string, what: string): URL {
   const url = URL.canParse(text) ? new URL(text) : null
   if (url !== null && (url.protocol === 'http:' || url.protocol === 'https:')) return url
   throw usageError(
-    `${JSON.stringify(text.slice(0, 200))} is no URL of a ${what}`,
+    `${JSON.stringify(text.slice(0, 200))} is not a URL of a ${what}`,
     `Give http:// or https:// with ${flag}.`,
   )
 }

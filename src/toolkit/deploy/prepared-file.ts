@@ -93,7 +93,7 @@ async function readForm(path: string): Promise<z.infer<typeof form>> {
   try {
     return form.parse(JSON.parse((await readBoundedFile(path, maxBytes)).toString()))
   } catch (cause) {
-    throw invalid(`${path} is no prepared deployment`, 'Make one with --prepare.', cause)
+    throw invalid(`${path} is not a prepared deployment`, 'Make one with --prepare.', cause)
   }
 }
 

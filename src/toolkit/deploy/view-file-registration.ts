@@ -90,7 +90,7 @@ async function readWire(path: string): Promise<Uint8Array> {
     return parseViewFile(await readBoundedFile(path, maxViewFile)).wire
   } catch (cause) {
     if (cause instanceof ServiceError) throw cause
-    throw new ServiceError('VIEWS_FILE_MALFORMED', `${path} is no file of a View`, {
+    throw new ServiceError('VIEWS_FILE_MALFORMED', `${path} is not a file of a View`, {
       remedy: 'Name a file as it lies in HOST_VIEWS_DIR.',
       cause,
     })

@@ -72,7 +72,7 @@ function targetOf(base: string, path: string): { href: string; origin: string } 
   if (url === null || !isHttp || url.username !== '' || url.password !== '')
     throw new ServiceError(
       'TOOLKIT_HOST_URL_INVALID',
-      `${JSON.stringify(base.slice(0, 200))} is no URL of a Host`,
+      `${JSON.stringify(base.slice(0, 200))} is not a URL of a Host`,
       { remedy: `Write http:// or https:// without user and password, as in ${defaultHostUrl}.` },
     )
   return {

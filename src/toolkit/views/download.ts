@@ -20,7 +20,7 @@ export async function downloadLens(
   expected: string | undefined,
 ): Promise<Uint8Array> {
   if (expected !== undefined && !/^[0-9a-f]{64}$/i.test(expected))
-    throw usageError('--sha256 is no SHA-256', 'It has 64 hex digits, as sha256sum prints them.')
+    throw usageError('--sha256 is not a SHA-256', 'It has 64 hex digits, as sha256sum prints them.')
   const response = await follow(terminal, toUrl(address))
   const bytes = await readModule(terminal, response)
   const found = sha256(bytes)

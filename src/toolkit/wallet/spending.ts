@@ -30,10 +30,10 @@ const defaultMaxFee = 10n ** 17n
 /** @throws ServiceError `TOOLKIT_USAGE_INVALID` */
 export function parseSpending({ chainId, maxFee }: SpendingFlags): SpendingLimits {
   if (chainId !== undefined && !/^[1-9]\d{0,14}$/.test(chainId))
-    throw usageError(`'${chainId}' is no chain ID`, 'Give a number, or leave --chain-id out.')
+    throw usageError(`'${chainId}' is not a chain ID`, 'Give a number, or leave --chain-id out.')
   const amount = maxFee === undefined ? defaultMaxFee : parseAmount(maxFee)
   if (amount === null)
-    throw usageError(`'${maxFee}' is no amount of SHNZ`, 'Give --max-fee as in 0.25.')
+    throw usageError(`'${maxFee}' is not an amount of SHNZ`, 'Give --max-fee as in 0.25.')
   return { chainId: chainId === undefined ? null : Number(chainId), maxFee: amount }
 }
 

@@ -82,3 +82,29 @@ test('of a node behind a path only the origin is recorded, and --rpc asks it who
     [['registered', `${node.url}/…`]],
   )
 })
+
+test('of several chains view status --rpc asks for the deployments on the chain that it names', async (t) => {
+  const chains = [91_273_002, 91_273_003]
+  const opened = chains.map((chainId) => openDevelopmentRegistry({ acknowledgeMs: 100, chainId }))
+  const registries = await Promise.all(opened)
+  for (const registry of registries) t.after(() => registry.close())
+  const { json, run } = await openTestTerminal(t)
+  await json('view', 'create', 'Things', ...parts)
+  for (const { rpcUrl, accounts } of registries) {
+    const deploy = ['view', 'deploy', 'Things', '--target', 'devnet', '--rpc', rpcUrl, '--yes']
+    const { exitCode, stderr } = await run(deploy, {
+      env: { VIEWMESH_PRIVATE_KEY: `${accounts[0]}` },
+    })
+    assert.equal(exitCode, 0, stderr)
+  }
+  const [first = '', second = ''] = registries.map(({ rpcUrl }) => rpcUrl)
+  const other = await openLyingNode(t, second, {})
+  const { deployments } = (await json('view', 'status', '--rpc', other.url)) as Listed
+  assert.deepEqual(
+    deployments.map(({ state, endpoint }) => [state, endpoint]),
+    [
+      ['registered', first],
+      ['registered', other.url],
+    ],
+  )
+})

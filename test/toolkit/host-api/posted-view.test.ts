@@ -144,6 +144,6 @@ test('a URL that is no Host, or has a password in it, is not asked', async () =>
   for (const url of ['nowhere', 'ftp://a', 'http://u@a', 'http://:p@a'])
     await assert.rejects(requestHost({ url, token: null }, request), {
       code: 'TOOLKIT_HOST_URL_INVALID',
-      message: `${JSON.stringify(url)} is no URL of a Host`,
+      message: `${JSON.stringify(url)} is not a URL of a Host`,
     })
 })
