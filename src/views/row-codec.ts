@@ -110,10 +110,10 @@ function compareKeys(a: string, b: string): number {
 export function readRow(bytes: Uint8Array): StoredRow {
   const reader = createByteReader(bytes)
   if (readHead(reader, major.array) !== 2) throw malformed('it is not a pair', reader)
-  const source = readValue(reader, 0)
+  const source = readNextValue(reader, 0)
   if (source !== null && typeof source !== 'number')
     throw malformed('its source is not a number', reader)
-  const values = readValue(reader, maxDepth)
+  const values = readNextValue(reader, maxDepth)
   if (!isList(values)) throw malformed('its values are not a list', reader)
   if (reader.at !== reader.end) throw malformed('bytes follow it', reader)
   return { source, values }
@@ -141,7 +141,7 @@ export function findRowValues(bytes: Buffer, from: number, end: number): number[
 
 /** Reads the value that begins at one of the places of a row, which ends at `end`. */
 export function readRowValue(bytes: Buffer, at: number, end: number): JsonValue {
-  return readValue(createByteReader(bytes, at, end), maxDepth)
+  return readNextValue(createByteReader(bytes, at, end), maxDepth)
 }
 
 /** Skips a value with everything in it, of which each item has at least one byte. */
@@ -176,7 +176,8 @@ function skipItem(reader: ByteReader): number {
   }
 }
 
-function readValue(reader: ByteReader, depth: number): JsonValue {
+/** Reads the value at the place of a reader, which stands behind it then; `depth` is how many lists and objects may nest. */
+export function readNextValue(reader: ByteReader, depth: number): JsonValue {
   const head = reader.bytes[reader.at] ?? 0xff
   switch (head >>> 5) {
     case 0:
@@ -209,7 +210,7 @@ function readString(reader: ByteReader): string {
 function readList(reader: ByteReader, depth: number): JsonValue[] {
   const count = readItems(reader, major.array, depth, 1)
   const items: JsonValue[] = []
-  for (let index = 0; index < count; index++) items.push(readValue(reader, depth - 1))
+  for (let index = 0; index < count; index++) items.push(readNextValue(reader, depth - 1))
   return items
 }
 
@@ -217,7 +218,7 @@ function readObject(reader: ByteReader, depth: number): { readonly [key: string]
   const count = readItems(reader, map, depth, 2)
   const entries: [string, JsonValue][] = []
   for (let index = 0; index < count; index++) {
-    entries.push([readString(reader), readValue(reader, depth - 1)])
+    entries.push([readString(reader), readNextValue(reader, depth - 1)])
   }
   return Object.fromEntries(entries)
 }

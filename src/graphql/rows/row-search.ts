@@ -13,7 +13,9 @@ const known = new WeakMap<Chunk, Map<number, Uint32Array>>()
 export function rowsThatMayHave(chunk: Chunk, field: number, wanted: Uint8Array): number[] {
   const { bytes, first } = chunk
   const positions: number[] = []
-  for (const [index, at] of fieldStarts(chunk, field).entries()) {
+  const starts = fieldStarts(chunk, field)
+  for (let index = 0; index < starts.length; index++) {
+    const at = starts[index] ?? bytes.length
     if (isList(bytes[at]) || isAlike(bytes, at, wanted)) positions.push(first + index)
   }
   return positions

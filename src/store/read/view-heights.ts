@@ -9,8 +9,9 @@ export interface ViewHeights {
   lowest(slot: number, limit: number): number[]
 }
 
-/** Heights that are read at once: a cursor that stays open would keep the transaction open. */
-const heightsAtOnce = 512
+/** Heights that are read at once, at first and at most: a cursor that stays open would keep the transaction open. */
+const fewHeights = 16
+const mostHeights = 512
 /** Leaves room for the key above it. */
 const maxHeight = 2 ** 48 - 2
 
@@ -30,11 +31,11 @@ export function createViewHeights(blocks: Database, reading: () => ReadTransacti
   return {
     *each(slot, from, to, descending) {
       let [low, high] = [Math.max(from, 0), Math.min(to, maxHeight)]
-      while (low <= high) {
-        const heights = (descending ? downwards : upwards)(slot, low, high, heightsAtOnce)
+      for (let limit = fewHeights; low <= high; limit = Math.min(2 * limit, mostHeights)) {
+        const heights = (descending ? downwards : upwards)(slot, low, high, limit)
         yield* heights
         const last = heights.at(-1)
-        if (last === undefined || heights.length < heightsAtOnce) return
+        if (last === undefined || heights.length < limit) return
         if (descending) high = last - 1
         else low = last + 1
       }

@@ -66,7 +66,15 @@ export function createViewReads(
   const raw = createRawReads(databases, reading)
   const heights = createViewHeights(databases.viewBlocks, reading)
 
+  /** As this snapshot has them. */
+  const slots = new Map<number, ViewSlot>()
   const slotOf = (slot: number): ViewSlot => {
+    reading()
+    const found = slots.get(slot) ?? readSlot(slot)
+    slots.set(slot, found)
+    return found
+  }
+  const readSlot = (slot: number): ViewSlot => {
     const bytes = readValue(databases.viewSlots, slotKey(slot), reading())
     const known = bytes === undefined ? emptySlot : cache.slot(slot, bytes)
     return known.isClearing ? emptySlot : known

@@ -3,15 +3,18 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { putRowValue } from '../../../src/graphql/rows/put-row-value.ts'
 import { createByteWriter } from '../../../src/primitives/cbor.ts'
-import { writeValue } from '../../../src/views/row-codec.ts'
+import { readRowValue, writeValue } from '../../../src/views/row-codec.ts'
 import { parseRowType } from '../../../src/views/row-type.ts'
-import { toRow } from '../../../src/views/row-values.ts'
+import { type JsonValue, maxJsonDepth, toRow } from '../../../src/views/row-values.ts'
 
 const jsonType = parseRowType('type T { x: JSON }')
 
 test('a stored value is written as JSON, text as JSON.stringify writes it', () => {
   const values = fc.oneof(
     fc.jsonValue({ stringUnit: 'binary' }),
+    fc.dictionary(fc.constantFrom('1', '10', 'b', 'aa', '__proto__', '-1'), fc.jsonValue(), {
+      noNullPrototype: true,
+    }),
     fc.string({ unit: 'binary' }),
     fc.constantFrom(
       '"',
@@ -38,8 +41,34 @@ test('a stored value is written as JSON, text as JSON.stringify writes it', () =
       putRowValue(out, stored.bytes, 0, stored.at)
       const text = out.bytes.toString('utf8', before, out.at)
       assert.deepEqual(JSON.parse(text), value)
-      if (typeof value === 'string') assert.equal(text, JSON.stringify(value))
+      assert.equal(text, JSON.stringify(readRowValue(stored.bytes, 0, stored.at)))
     }),
     { numRuns: 500 },
+  )
+})
+
+test('a value that nests as deep as rows may is written, and one of damaged bytes ends well', () => {
+  const nested = (depth: number): JsonValue => (depth === 0 ? 'x' : [nested(depth - 1)])
+  const stored = createByteWriter(1)
+  writeValue(stored, {
+    ...{ a: nested(maxJsonDepth - 1) },
+    b: [1, -1, 0.5, true, null, 'text'],
+    c: {},
+  })
+  const out = createByteWriter(1)
+  putRowValue(out, stored.bytes, 0, stored.at)
+  const whole = JSON.stringify(readRowValue(stored.bytes, 0, stored.at))
+  assert.equal(out.bytes.toString('utf8', 0, out.at), whole)
+  fc.assert(
+    fc.property(fc.nat(stored.at - 1), fc.nat(255), fc.nat(stored.at - 1), (at, byte, cut) => {
+      const damaged = Buffer.from(stored.bytes.subarray(0, stored.at - cut))
+      if (at < damaged.length) damaged[at] = byte
+      try {
+        putRowValue(createByteWriter(1), damaged, 0, damaged.length)
+      } catch (error) {
+        assert.equal((error as { code: string }).code, 'VIEWS_ROW_MALFORMED')
+      }
+    }),
+    { numRuns: 2_000 },
   )
 })
