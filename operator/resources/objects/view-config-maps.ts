@@ -17,6 +17,8 @@ export function hostViewMaps(host: Host, { parts }: PlacedViews): V1ConfigMap[] 
   )
 }
 
+/** An API server does not keep `binaryData` that is empty. */
 function configMap(metadata: V1ObjectMeta, binaryData: Record<string, string>): V1ConfigMap {
-  return { apiVersion: 'v1', kind: 'ConfigMap', metadata, binaryData }
+  const isEmpty = Object.keys(binaryData).length === 0
+  return { apiVersion: 'v1', kind: 'ConfigMap', metadata, ...(!isEmpty && { binaryData }) }
 }

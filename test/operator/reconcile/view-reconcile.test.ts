@@ -133,7 +133,8 @@ test('a deleted View goes from the ConfigMap of its Host, and with it its rows',
   await room.remove('View', 'senders')
   await room.reconcile(host)
   const applied = room.server.requests.findLast(({ path }) => path.endsWith('-views-0'))
-  assert.deepEqual(applied?.body, { ...Object(applied?.body), binaryData: {} })
+  assert.equal(applied?.method, 'PATCH')
+  assert.ok(!('binaryData' in Object(applied?.body)), 'an API server would not keep an empty one')
 })
 
 test('a missing ConfigMap of a lens is named with the command that makes it, and waited for', async () => {
