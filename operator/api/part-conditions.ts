@@ -243,11 +243,6 @@ export const partConditions = {
         meaning:
           'A Generator has another identity than the one that was accepted of it, which stays the one that counts: where it was given new keys on purpose, accept the other as the message says, else find out who runs in its place.',
       },
-      NoSigner: {
-        status: 'False',
-        meaning:
-          'No signer is accepted, so no block is stored (HOST_NO_SIGNER): name Generators in generators or trustedSigners, or peers in bootstrapPeers that are Generators.',
-      },
       ChainMismatch: {
         status: 'False',
         meaning:
@@ -262,6 +257,11 @@ export const partConditions = {
         status: 'False',
         meaning:
           'Signers left more stored blocks behind than give way at once (HOST_FORK_DEEP), than they may decide without the others (HOST_FORK_TOO_DEEP), or all of them (HOST_SIGNER_BELOW): do what the message says.',
+      },
+      NoSigner: {
+        status: 'False',
+        meaning:
+          'No signer is accepted, so no block is stored (HOST_NO_SIGNER): name Generators in generators or trustedSigners, or peers in bootstrapPeers that are Generators.',
       },
       SignersDisagree: {
         status: 'False',

@@ -108,6 +108,11 @@ test('its command verifies', () => {
   assert.match(node(args, JSON.stringify(answer)), /^data\.Log\[0\]: proven: log-0x/)
 })
 
+test('its plugin for kubectl runs', () => {
+  const help = node(['node_modules/viewmesh/operator/plugin/kubectl-viewmesh.js', '--help'])
+  assert.match(help, /^Usage: kubectl viewmesh /)
+})
+
 test('nothing else of it is to be imported', () => {
   const other = "import('viewmesh/dist/src/store/store.js').catch(({ code }) => console.log(code))"
   assert.equal(node(['--eval', other]), 'ERR_PACKAGE_PATH_NOT_EXPORTED\n')

@@ -124,7 +124,7 @@ export const operatorAlerts: Readonly<Record<string, readonly AlertCase[]>> = {
     ...gaugeCases(`viewmesh_operator_unread_kinds{${operator},watched="apps"}`, {
       bad: '4',
       good: '0',
-      minutes: 15,
+      minutes: 5,
       fires: [
         {
           labels: { namespace: 'viewmesh', watched: 'apps' },

@@ -5,6 +5,7 @@ import { after, before, describe, test } from 'node:test'
 import type { NodeStatus } from '../../../../operator/api/status.ts'
 import { manifestsIn } from '../../../docs/support/kubernetes-manifests.ts'
 import { blocksOf, commandsOf } from '../../../docs/support/page.ts'
+import { plainDefinition } from '../../../support/resources/view-cases.ts'
 import { type Cluster, expectStatus } from '../support/cluster.ts'
 import { diagnoseFailures } from '../support/cluster-diagnostics.ts'
 import { kubeconfigOf, type OperatorSpace } from '../support/cluster-operator.ts'
@@ -93,7 +94,7 @@ describe('kubectl viewmesh, on a real cluster', () => {
     JSON.parse(readFileSync(join(plugin.folder, file), 'utf8')).replicas[0]
 
   test('status says what holds, and its exit code whether all of it does', async () => {
-    const [all = '', one = '', json = ''] = commandsOf(page, 'viewmesh status')
+    const [all = '', one = '', view = '', json = ''] = commandsOf(page, 'viewmesh status')
     assert.match(await run(0, all), /host\/mainnet +True +AllReady/)
     const shown = await run(0, one)
     assert.match(shown, new RegExp(`^Host ${space.namespace}/mainnet is ready\n`))
@@ -102,6 +103,12 @@ describe('kubectl viewmesh, on a real cluster', () => {
     assert.match(shown, /keys {6,}Bound, \S+, claim keys-mainnet-host-0/)
     const { kind, isReady } = JSON.parse(await run(0, json))
     assert.deepEqual([kind, isReady], ['Host', true])
+    const hostSelector = { matchLabels: { tier: 'none' } }
+    const spec = { definition: plainDefinition, hostSelector }
+    await here.write({ kind: 'View', name: 'payments', spec })
+    await here.reason('View', 'payments', 'Served', 'NoHosts')
+    assert.match(await run(1, view), /^View \S+\/payments is not ready\n.*NoHosts/s)
+    await here.delete('View', 'payments')
     assert.match(
       await run(2, 'kubectl viewmesh status host/none -n apps'),
       /there is no Host none in namespace/,
