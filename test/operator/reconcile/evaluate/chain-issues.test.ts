@@ -115,3 +115,11 @@ test('the condition says it, also while no pod answers', () => {
   assert.equal(statement.reason, 'ReplicasDiffer')
   assert.match(statement.message, /different chains of one name.* See which chain is right/)
 })
+
+test('the condition says it before what else a replica reports', () => {
+  const signers = { accepted: [], remembered: [], changed: [], unknown: [], peers: [] }
+  const views = new Map([[0, storing(first, 'HOST_NO_SIGNER')]])
+  const statement = signersStatement(naming(2, [first, second]), { signers, referred: [], views })
+  assert.equal(statement.reason, 'ReplicasDiffer')
+  assert.match(statement.message, / Also: Replica 0: It is so \(HOST_NO_SIGNER\)/)
+})
