@@ -1,6 +1,6 @@
 /**
  * The store's file: which named databases it has and what lies under which key. All of them are
- * made when the store is, and none is made or dropped afterwards: readers in other threads would
+ * made when the store is opened for writing, and none is made or dropped afterwards: readers in other threads would
  * see another one's rows. Numbers in keys are biggest byte first, so that keys sort like them;
  * heights have six bytes. A database or level that is no longer written keeps its line here.
  *
