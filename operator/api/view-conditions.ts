@@ -109,7 +109,7 @@ export const viewConditions = {
       NonceTaken: {
         status: 'False',
         meaning:
-          'Another transaction of the signer was in a block first, or replaced this one, which was registered by none: it is prepared again. Give each View a signer of its own, or add them one by one.',
+          'Another transaction of the signer was in a block first, or replaced this one, which was registered by none: it is prepared again, three times by itself, and then where viewmesh.io/reconcile-at is set. Give each View a signer of its own, or add them one by one.',
       },
       NotMined: {
         status: 'False',

@@ -100,7 +100,8 @@ export interface ViewRegistration {
    */
   readonly chainId?: ChainNumber
   /**
-   * The most that it may cost, in SHNZ.
+   * The most that one transaction may cost, in SHNZ. Where another one takes its place, the View is prepared again as
+   * another transaction, by itself at most three times.
    * @default "0.1"
    */
   readonly maxFee: CoinAmount

@@ -92,8 +92,9 @@ function sayWhatRemains(parts: ReconcileParts<ViewResource>, memory: ViewMemory 
   const { view } = memory
   const { state, transaction } = registrationOf(view)
   if (state === 'Preparing') return
-  const sent = state === 'Registered' ? 'stays' : `may come to be, by ${transaction?.hash},`
-  const note = `View ${view.status?.viewID} ${sent} on the registry chain; Hosts that follow the chain serve it.`
+  const by = transaction === undefined ? '' : `, by ${transaction.hash},`
+  const sent = state === 'Registered' ? 'stays' : `may come to be${by}`
+  const note = `View ${view.status?.viewID ?? view.metadata.name} ${sent} on the registry chain; Hosts that follow the chain serve it.`
   recordEvent(parts, view, { reason: 'ViewRemainsOnChain', action: 'Delete', note })
 }
 

@@ -115,16 +115,22 @@ const finalCodes: readonly (string | null)[] = [
   'TOOLKIT_REGISTRATION_REFUSED',
 ]
 
-/** Another Job: at once where another transaction was first, else where a person asks for it. */
+/**
+ * How often a View is prepared again by itself. Each time another transaction is signed, and whoever runs the node can
+ * say of every one that its place is taken.
+ */
+const maxAgain = 3
+
+/** Another Job: at once where another transaction was first, a few times; else where a person asks for it. */
 function again(
   view: ViewResource,
   failure: JobFailure | null,
   statement: Statement<Reason>,
   isAsked: boolean,
 ): RegistrationFinding | null {
-  const isTaken = failure?.code === 'TOOLKIT_NONCE_TAKEN'
-  if (!isTaken && !isAsked) return null
   const current = registrationOf(view)
+  const isTaken = failure?.code === 'TOOLKIT_NONCE_TAKEN' && current.attempt < maxAgain
+  if (!isTaken && !isAsked) return null
   const attempt = current.attempt + 1
   const { creator, chainID } = current
   const isFinal = finalCodes.includes(failure?.code ?? null)
@@ -184,7 +190,10 @@ function remedied(view: ViewResource, reason: Reason, what: string): string {
     WrongChain: `${what}. Correct registration.rpcUrl, or name the chain in registration.chainId.`,
     Unreachable: `${what}. Correct registration.rpcUrl, or see whether pods of the namespace may reach it.`,
     Refused: `${what}. See to the cause, then have it tried again: ${retry}`,
-    NonceTaken: `${what}. Give each View a signer of its own where that happens often.`,
+    NonceTaken:
+      registrationOf(view).attempt < maxAgain
+        ? `${what}. Give each View a signer of its own where that happens often.`
+        : `${what}. This is not the first time, so see whether registration.rpcUrl is right and what else the signer sends, then have it prepared again: ${retry}`,
     NotMined: `${what}. The same transaction is sent again ten minutes later; see at a node of the chain what becomes of nonce ${registrationOf(view).transaction?.nonce}.`,
   }
   return texts[reason] ?? `${what}.`

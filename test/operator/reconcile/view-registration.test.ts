@@ -206,6 +206,26 @@ test('where another transaction took the nonce, the View is prepared again with 
   assert.equal(found().viewID, id)
 })
 
+test('what a node says of taken nonces has it prepared three times more, then a person is asked', async () => {
+  await prepare()
+  for (const attempt of [1, 2, 3]) {
+    await room.reconcile(view)
+    await end('Failed', failure('TOOLKIT_NONCE_TAKEN'))
+    assert.deepEqual([state().state, state().attempt], ['Preparing', attempt])
+    await room.reconcile(view)
+    await end('Complete', terms)
+  }
+  await room.reconcile(view)
+  await end('Failed', failure('TOOLKIT_NONCE_TAKEN'))
+  const made = jobs().length
+  await room.reconcile(view)
+  assert.deepEqual([jobs().length, state().state, state().attempt], [made, 'Prepared', 3])
+  assert.equal(said('Registered'), 'False NonceTaken')
+  assert.match(room.condition(view, 'Registered')?.message ?? '', /reconcile-at=again$/)
+  await ask()
+  assert.deepEqual([state().state, state().attempt], ['Preparing', 4])
+})
+
 test('a lost receipt leaves the transaction, and a person who asks has the same one sent', async () => {
   await prepare()
   await room.reconcile(view)
@@ -343,3 +363,26 @@ test('an Event says of a deleted View what stays on the chain, and of an unsent 
   await room.reconcile(other)
   assert.equal(room.events.filter((text) => text.startsWith('ViewRemainsOnChain')).length, 1)
 })
+
+for (const [what, sent, words] of [
+  ['names its transaction', transaction, `may come to be, by ${transaction.hash},`],
+  ['names none where there is none', null, 'may come to be'],
+] as const)
+  test(`an Event of a View that is deleted before its ID is known ${what}`, async () => {
+    await room.put(view)
+    await room.reconcile(view)
+    await end('Complete', { ...terms, transaction: sent })
+    // Once more, so that what it has in its status by then is known, which has no ID yet.
+    await room.edit<ViewResource & KubernetesObject>('View', 'senders', (live) =>
+      Object.assign(live, { status: { ...live.status, viewID: undefined } }),
+    )
+    await room.reconcile(view)
+    await room.remove('View', 'senders')
+    await room.reconcile(view)
+    assert.deepEqual(
+      room.events.filter((text) => text.startsWith('ViewRemainsOnChain')),
+      [
+        `ViewRemainsOnChain View senders ${words} on the registry chain; Hosts that follow the chain serve it.`,
+      ],
+    )
+  })
