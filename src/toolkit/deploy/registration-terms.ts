@@ -67,13 +67,13 @@ export async function writeOutcome(path: string, outcome: Readonly<object>): Pro
   await writeFile(path, `${JSON.stringify({ kind: registrationTerms, ...outcome })}\n`)
 }
 
-/** Characters, so that both texts fit into `maxBytes` whatever they hold. */
+/** Characters, so that both texts fit into `maxBytes` whatever they hold: half a surrogate pair would be six bytes of JSON. */
 const maxText = 500
 
 /** A failure as an outcome; a part of its texts may be a stranger's. */
 export function failedOutcome(error: unknown): Readonly<object> {
   const { code, message, remedy } = toPlainError(error)
   const short = (text: string | undefined): string | null =>
-    text === undefined ? null : toSingleLine(text).slice(0, maxText)
+    text === undefined ? null : toSingleLine(text).slice(0, maxText).toWellFormed()
   return { error: { code: code ?? null, message: short(message), remedy: short(remedy) } }
 }
