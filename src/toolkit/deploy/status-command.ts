@@ -83,7 +83,7 @@ async function placesOf(
     rpcUrl !== null && chains.size > 1
       ? await (await clientOf(terminal, rpcUrl.href)).chainId()
       : null
-  const cometUrl = cometUrlOf(terminal, flags)
+  const cometUrl = onChain.length === 0 ? null : cometUrlOf(terminal, flags)
   return deployments.map((deployment) => {
     const { id, target, endpoint, chainId } = deployment
     const recorded = { deployment, url: endpoint, cometUrl: null, isRecorded: true }

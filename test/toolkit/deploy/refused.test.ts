@@ -82,3 +82,10 @@ test('a time-out of the other chain is told from a refusal, and so is the closed
   assert.equal(after.exitCode, 1)
   assert.match(after.stderr, /no active channel[\s\S]*\nWhat to do: The channel .* is closed/)
 })
+
+test('view status asks for no consensus RPC where no View was deployed to a chain', async (t) => {
+  const { terminal } = await openRegistryRoom(t)
+  const env = { REGISTRY_RPC_URL: 'not a URL' }
+  const { exitCode, stdout, stderr } = await terminal.run(['view', 'status'], { env })
+  assert.deepEqual([exitCode, stdout], [0, 'nothing is deployed\n'], stderr)
+})
