@@ -190,7 +190,8 @@ export const errorCodes = {
   TOOLKIT_BALANCE_LOW: 'An address has less than registering a View or a node may cost.',
   TOOLKIT_BUILD_FAILED: 'A lens does not compile.',
   TOOLKIT_CHAIN_INCOMPATIBLE: 'A View reads another chain than the blocks it is tested on.',
-  TOOLKIT_CHAIN_REFUSED: 'The chain behind --rpc is no registry chain that is known.',
+  TOOLKIT_CHAIN_REFUSED:
+    'The chain behind --rpc is not a known registry chain, or not the prepared one.',
   TOOLKIT_COMPILER_MISSING: 'What compiles a lens is not installed.',
   TOOLKIT_DEPLOYMENTS_UNREADABLE: 'The file with the deployments of a project cannot be read.',
   TOOLKIT_DEPLOYMENT_DECLINED: 'Somebody who was asked did not want a View to be registered.',

@@ -56,9 +56,10 @@ const ofProject: readonly Pair[] = [
   ['send', 'passwordFile'],
 ]
 
-/** There the terms are no signature, and the first step reports by its terms. */
+/** There the terms are no signature, the first step reports by its terms, and nobody is asked. */
 const ofViewFile: readonly Pair[] = [
   ['viewFile', 'dryRun'],
+  ['viewFile', 'yes'],
   ['prepare', 'report'],
 ]
 

@@ -1,7 +1,7 @@
 /** `view deploy --target devnet`: registers a View on the registry chain and follows it until it is registered. */
 import { resolve } from 'node:path'
 import { createViewCheck } from '../../compute/view-check.ts'
-import { ServiceError } from '../../errors.ts'
+import { invariant, ServiceError } from '../../errors.ts'
 import { networkOfQuery } from '../../views/query-network.ts'
 import { noSender, viewIDs } from '../../views/view-id.ts'
 import { usageError } from '../cli/exit-code.ts'
@@ -17,6 +17,7 @@ import {
   parseSpending,
   requireAffordable,
   requireAllowedFee,
+  requireNamedChain,
   type SpendingLimits,
 } from '../wallet/spending.ts'
 import type { DeployFlags } from './deploy-flags.ts'
@@ -26,7 +27,7 @@ import { followRegistration, type Registered } from './follow-registration.ts'
 import { type Prepared, preparedPrice, readPrepared, writePrepared } from './prepared-file.ts'
 import { type Registrant, shownOf } from './registrant.ts'
 import { costOf, costText } from './registration-cost.ts'
-import { isToBeSent } from './taken-nonce.ts'
+import { ownHash, placeOf } from './taken-nonce.ts'
 
 /** Of a View that the chain knows already: `--send` then follows it. */
 const nothingToSend = { hash: null, raw: null }
@@ -53,7 +54,7 @@ export async function deployToDevnet(
   const project = await openProject(terminal)
   if (flags.send !== undefined) {
     const prepared = await readPrepared(resolve(terminal.cwd, flags.send), name)
-    requireNamedChain(prepared, limits)
+    requireNamedChain(prepared.chainId, limits)
     await requireNamedFee(prepared, limits, flags)
     if (flags.dryRun === true) return await dryRunPrepared(terminal, chain, prepared, flags)
     return await sendPrepared(terminal, { project, chain, prepared, flags })
@@ -96,15 +97,6 @@ export async function deployToDevnet(
   printResult(terminal, value, { json: flags.json, text })
 }
 
-/** It was signed before: `--chain-id` can only be compared. */
-function requireNamedChain(prepared: Prepared, { chainId }: SpendingLimits): void {
-  if (chainId === null || chainId === prepared.chainId) return
-  throw usageError(
-    `what was prepared is for chain ${prepared.chainId}`,
-    'Give that with --chain-id, or leave it out.',
-  )
-}
-
 /** Without `--max-fee` it may cost what was allowed when it was signed. */
 async function requireNamedFee(
   prepared: Prepared,
@@ -130,21 +122,36 @@ async function sendPrepared(terminal: Terminal, sending: Sending): Promise<void>
   const { hash, raw, chainId } = prepared
   if (hash === null || raw === null)
     return await finish(terminal, { project, chain, registrant: prepared, hash, chainId, flags })
-  if (await canBeSent(chain, prepared)) {
-    await chain.client.send({ hash, raw })
-    remark(terminal, `sent ${hash}`)
-  } else remark(terminal, `it was sent before: ${hash}`)
-  await record(project, chain, prepared, { hash, chainId, state: 'pending' })
-  await finish(terminal, { project, chain, registrant: prepared, hash, chainId, flags })
+  const sent = await sendPlaced(terminal, chain, prepared, { hash, raw })
+  await record(project, chain, prepared, { hash: sent, chainId, state: 'pending' })
+  await finish(terminal, { project, chain, registrant: prepared, hash: sent, chainId, flags })
 }
 
-/** One that was signed a moment ago has the nonce that the node said then. */
-async function canBeSent({ client }: Chain, prepared: Prepared): Promise<boolean> {
-  const { creator, hash } = prepared
+/**
+ * Sends it where the chain does not know the View and its nonce is free: one that was signed a moment ago has the nonce that
+ * the node said then. Its hash, null where another transaction registered the View.
+ */
+async function sendPlaced(
+  terminal: Terminal,
+  { client }: Chain,
+  prepared: Prepared,
+  signed: { readonly hash: string; readonly raw: string },
+): Promise<string | null> {
+  const { creator, address } = prepared
+  const { hash } = signed
+  const { status } = await client.getView(address)
+  if (status !== 'none') {
+    remark(terminal, `the chain knows this View already: ${status}`)
+    return await ownHash(client, hash)
+  }
   const price = await preparedPrice(prepared)
-  return (
-    hash === null || price === null || isToBeSent(client, { creator, hash, nonce: price.nonce })
-  )
+  invariant(price !== null, 'what is sent is signed')
+  const place = await placeOf(client, { creator, hash, address, nonce: price.nonce }, terminal)
+  if (place === 'free') {
+    await client.send(signed)
+    remark(terminal, `sent ${hash}`)
+  } else if (place === 'mined') remark(terminal, `it was sent before: ${hash}`)
+  return place === 'known' ? null : hash
 }
 
 interface Finishing {

@@ -24,6 +24,7 @@ import {
   parseSpending,
   requireAffordable,
   requireAllowedFee,
+  requireNamedChain,
 } from '../wallet/spending.ts'
 import type { DeployFlags } from './deploy-flags.ts'
 import { cometUrlOf } from './ended-registration.ts'
@@ -35,7 +36,7 @@ import {
   readTerms,
   writeOutcome,
 } from './registration-terms.ts'
-import { isToBeSent } from './taken-nonce.ts'
+import { ownHash, placeOf } from './taken-nonce.ts'
 
 /** Does the step that the flags name, and writes what came of it where they say: for a failure its code as well. */
 export async function registerViewFile(
@@ -51,15 +52,16 @@ export async function registerViewFile(
       'Give --prepare FILE, or --send FILE with --report FILE.',
     )
   const file = resolve(terminal.cwd, path)
+  let outcome: RegistrationTerms | RegistrationOutcome
   try {
     const step = await openStep(terminal, name, flags)
-    const outcome = prepare === undefined ? await sendOnTerms(step) : await prepareTerms(step)
-    await writeOutcome(file, outcome)
-    printResult(terminal, outcome, { json: true, text: '' })
+    outcome = prepare === undefined ? await sendOnTerms(step) : await prepareTerms(step)
   } catch (error) {
     await writeOutcome(file, failedOutcome(error))
     throw error
   }
+  await writeOutcome(file, outcome)
+  printResult(terminal, outcome, { json: true, text: '' })
 }
 
 interface Step {
@@ -68,12 +70,16 @@ interface Step {
   readonly flags: DeployFlags
   readonly client: RegistryClient
   readonly endpoint: string
+  /** The consensus RPC of the chain; null where that is not known. */
+  readonly cometUrl: string | null
   readonly wire: Uint8Array
   readonly key: Awaited<ReturnType<typeof findSigningKey>>
 }
 
 async function openStep(terminal: Terminal, name: string, flags: DeployFlags): Promise<Step> {
   const url = parseHttpUrl('--rpc', flags.rpc ?? '', 'JSON-RPC')
+  // Before anything is sent that it might be wanted for.
+  const cometUrl = cometUrlOf(terminal, flags)
   const { createRegistryClient } = await import('../../registry/precompile/registry-client.ts')
   const client = createRegistryClient(url.href, terminal.signal)
   const wire = await readWire(resolve(terminal.cwd, flags.viewFile ?? ''))
@@ -82,7 +88,7 @@ async function openStep(terminal: Terminal, name: string, flags: DeployFlags): P
     ...{ sender: noSender, registeredAt: null, wire },
   })
   const key = await findSigningKey(terminal, flags)
-  return { terminal, name, flags, client, endpoint: rpcEndpoint(url), wire, key }
+  return { terminal, name, flags, client, endpoint: rpcEndpoint(url), cometUrl, wire, key }
 }
 
 async function readWire(path: string): Promise<Uint8Array> {
@@ -131,21 +137,38 @@ interface RegistrationOutcome {
 }
 
 async function sendOnTerms(step: Step): Promise<RegistrationOutcome> {
-  const { terminal, flags, client, wire, key } = step
+  const { terminal, flags, client, cometUrl, wire, key } = step
   const terms = await readTerms(resolve(terminal.cwd, flags.send ?? ''))
-  requireSame(terms, viewIDs(key.address, wire).id, key.address)
-  const { address, creator, transaction } = terms
+  const creator = key.address
+  const { id, address } = viewIDs(creator, wire)
+  requireSame(terms, id, creator)
+  await requireChain(step, terms)
+  const { transaction } = terms
   const { status } = await client.getView(address)
-  const isKnown = status !== 'none'
-  if (!isKnown) {
-    if (transaction === null) throw gone(address)
-    await sendOnce(step, terms, transaction)
-  }
-  // Where the chain knows it, another transaction may have been first, and that of these terms comes to nothing.
-  const hash = isKnown ? null : (transaction?.hash ?? null)
-  const sent = { address, creator, wire, hash, cometUrl: cometUrlOf(terminal, flags) }
+  if (status === 'none' && transaction === null) throw gone(address)
+  const hash =
+    status === 'none' && transaction !== null
+      ? await sendOnce(step, { chainId: terms.chainId, creator, address }, transaction)
+      : await ownHash(client, transaction?.hash ?? null)
+  const sent = { address, creator, wire, hash, cometUrl }
   const { height, gasUsed } = await followRegistration(terminal, client, sent)
   return { address, transaction: hash, height, gasUsed: gasUsed === null ? null : String(gasUsed) }
+}
+
+/** On another chain the View would be looked for where it is not to be, and the signature would be for nobody. */
+async function requireChain(
+  { terminal, flags, client }: Step,
+  terms: RegistrationTerms,
+): Promise<void> {
+  const limits = parseSpending(flags)
+  requireNamedChain(terms.chainId, limits)
+  const chainId = await chainToSignFor(terminal, limits, client.chainId)
+  if (chainId === terms.chainId) return
+  throw new ServiceError(
+    'TOOLKIT_CHAIN_REFUSED',
+    `the node of --rpc is on chain ${chainId}: the terms are for chain ${terms.chainId}`,
+    { remedy: 'Check --rpc. Where its node only names another ID, give --chain-id.' },
+  )
 }
 
 function requireSame(terms: RegistrationTerms, id: string, signer: string): void {
@@ -161,12 +184,12 @@ function requireSame(terms: RegistrationTerms, id: string, signer: string): void
   })
 }
 
-/** Sends it unless its place is taken: then only the transaction that took it may be followed, where that is this one. */
+/** Sends it unless its place is taken. Its hash, null where another transaction registered the View meanwhile. */
 async function sendOnce(
   { terminal, flags, client, wire, key }: Step,
-  { chainId, creator }: RegistrationTerms,
+  { chainId, creator, address }: Pick<RegistrationTerms, 'chainId' | 'creator' | 'address'>,
   transaction: NonNullable<RegistrationTerms['transaction']>,
-): Promise<void> {
+): Promise<string | null> {
   const { hash, nonce } = transaction
   const price = {
     nonce,
@@ -176,8 +199,11 @@ async function sendOnce(
   }
   const remedy = 'Allow it with --max-fee, or prepare it again where gas is cheaper.'
   requireAllowedFee(price.gas * price.maxFeePerGas, parseSpending(flags), remedy)
-  const placed = { creator, hash, nonce }
-  if (!(await isToBeSent(client, placed))) return
+  const hashAt = (place: Awaited<ReturnType<typeof placeOf>>): string | null =>
+    place === 'known' ? null : hash
+  const placed = { creator, hash, nonce, address }
+  const place = await placeOf(client, placed, terminal)
+  if (place !== 'free') return hashAt(place)
   const signed = await client.sign(await key.privateKey(), wire, chainId, price)
   if (signed.hash !== hash)
     throw new ServiceError('TOOLKIT_PREPARED_INVALID', 'the terms lead to another transaction', {
@@ -187,12 +213,13 @@ async function sendOnce(
   try {
     await client.send(signed)
     remark(terminal, `sent ${hash}`)
+    return hash
   } catch (error) {
     // Another one with this nonce waits for a block, and which of the two comes into one is not decided yet.
     const isTaken = async (): Promise<true | null> =>
       (await client.nonce(creator)) > nonce ? true : null
     if (!isAboutNonce(error) || !(await awaitMined(terminal.signal, isTaken))) throw error
-    await isToBeSent(client, placed)
+    return hashAt(await placeOf(client, placed, terminal))
   }
 }
 

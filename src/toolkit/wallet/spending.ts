@@ -37,6 +37,15 @@ export function parseSpending({ chainId, maxFee }: SpendingFlags): SpendingLimit
   return { chainId: chainId === undefined ? null : Number(chainId), maxFee: amount }
 }
 
+/** For what was prepared before, `--chain-id` can only be compared. @throws ServiceError `TOOLKIT_USAGE_INVALID` */
+export function requireNamedChain(prepared: number, { chainId }: SpendingLimits): void {
+  if (chainId === null || chainId === prepared) return
+  throw usageError(
+    `what was prepared is for chain ${prepared}`,
+    'Give that with --chain-id, or leave it out.',
+  )
+}
+
 /**
  * The chain ID that is signed for: what `--chain-id` names, else what the node says, where that is a registry chain's.
  * @throws ServiceError `TOOLKIT_CHAIN_REFUSED`, and what `ask` throws

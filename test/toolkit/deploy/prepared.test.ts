@@ -141,3 +141,18 @@ test('what is prepared is not sent where another transaction took its nonce', as
     /another transaction of 0x\w+ took the nonce 0, so 0x\w+ can never be in a block/,
   )
 })
+
+test('what is prepared is not sent where another transaction has registered its View', async (t) => {
+  const { registry, deploy } = await openRegistryRoom(t)
+  await deploy('--prepare', 'prepared.json')
+  // Of the same nonce, and of another price.
+  const node = await openLyingNode(t, registry.rpcUrl, { eth_maxPriorityFeePerGas: () => '0x77' })
+  const first = await deploy('--yes', '--rpc', node.url)
+  assert.equal(first.exitCode, 0, first.stderr)
+  const height = await heightOf(registry)
+  const { exitCode, stdout, stderr } = await deploy('--send', 'prepared.json')
+  assert.equal(exitCode, 0, stderr)
+  const { state, transaction }: Printed = JSON.parse(stdout)
+  assert.deepEqual([state, transaction], ['registered', null])
+  assert.equal(await heightOf(registry), height)
+})

@@ -2,27 +2,33 @@
 import assert from 'node:assert/strict'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { Readable } from 'node:stream'
 import { type TestContext, test } from 'node:test'
 import { privateKeyToAddress } from 'viem/accounts'
 import { openDevelopmentRegistry } from '../../../src/devnet/registry/development-registry.ts'
 import { registryChainIds } from '../../../src/registry/registry-chains.ts'
 import type { RegistrationTerms } from '../../../src/toolkit/deploy/registration-terms.ts'
+import { runToolkit } from '../../../src/toolkit/toolkit.ts'
 import { toViewFile } from '../../../src/views/view-file.ts'
 import { noSender, viewIDs } from '../../../src/views/view-id.ts'
 import { encodeView } from '../../../src/views/wire.ts'
 import { assertExplained } from '../../../test/docs/support/explained.ts'
+import { openLyingNode } from '../support/lying-node.ts'
 import { openTestTerminal } from '../support/test-terminal.ts'
 
 const wireOf = (name: string): Uint8Array =>
   encodeView({ query: 'Log { address }', sdl: `type ${name} { address: String }`, lenses: [] })
 
 interface Outcome {
+  readonly address?: string
   readonly height?: number
   readonly transaction?: string | null
   readonly error?: { readonly code: string; readonly message: string; readonly remedy: string }
 }
 
 interface Room {
+  readonly rpcUrl: string
+  readonly terminal: Awaited<ReturnType<typeof openTestTerminal>>
   readonly creator: string
   /** Transactions of the key in blocks. */
   nonce(): Promise<number>
@@ -55,6 +61,7 @@ async function open(t: TestContext): Promise<Room> {
     return JSON.parse(bytes.toString()) as never
   }
   return {
+    ...{ rpcUrl: registry.rpcUrl, terminal },
     creator: privateKeyToAddress(key as `0x${string}`),
     async nonce() {
       const params = [privateKeyToAddress(key as `0x${string}`), 'latest']
@@ -99,7 +106,7 @@ test('what is sent is exactly what the terms say, and twice is once', async (t) 
   assert.equal(first.transaction, transaction?.hash)
   assert.ok((first.height ?? 0) > 0)
   const [again, second] = await send()
-  assert.deepEqual([again, second.height], [0, first.height])
+  assert.deepEqual([again, second], [0, first])
   assert.equal(await nonce(), 1)
 })
 
@@ -144,11 +151,92 @@ test('terms are not sent with another key, for another View or for a higher fee'
   assert.equal(await nonce(), 0)
 })
 
+test('a wrong --comet is wrong usage before anything is sent', async (t) => {
+  const { nonce, prepare, send } = await open(t)
+  await prepare()
+  const [exitCode, { error }] = await send('One', 'key', '--comet', 'ftp://a')
+  assert.deepEqual([exitCode, error?.code], [2, 'TOOLKIT_USAGE_INVALID'])
+  assert.equal(await nonce(), 0)
+})
+
+test('terms are sent to their chain alone, and nothing is looked at on another one', async (t) => {
+  const { nonce, prepare, send, rpcUrl } = await open(t)
+  await prepare()
+  const [named, usage] = await send('One', 'key', '--chain-id', '1')
+  assert.deepEqual([named, usage.error?.code], [2, 'TOOLKIT_USAGE_INVALID'])
+  const asked: string[] = []
+  const saying = async (chainId: number) => {
+    const answer = () => `0x${chainId.toString(16)}`
+    const looked = (method: string) => () => void asked.push(method)
+    const lies = { eth_call: looked('eth_call'), eth_getTransactionCount: looked('nonce') }
+    return await openLyingNode(t, rpcUrl, { eth_chainId: answer, ...lies })
+  }
+  for (const chainId of [1, registryChainIds.testnet]) {
+    const node = await saying(chainId)
+    const [exitCode, { error }] = await send('One', 'key', '--rpc', node.url)
+    assert.deepEqual([exitCode, error?.code], [1, 'TOOLKIT_CHAIN_REFUSED'])
+    assertExplained(error ?? assert.fail('it did not fail'))
+    assert.deepEqual([node.sent, asked], [[], []])
+  }
+  const chainId = String(registryChainIds.local)
+  const misnamed = await openLyingNode(t, rpcUrl, { eth_chainId: () => '0x1' })
+  const [sent] = await send('One', 'key', '--rpc', misnamed.url, '--chain-id', chainId)
+  assert.deepEqual([sent, await nonce()], [0, 1])
+})
+
+test('the View that is asked for is that of key and file, not that of the terms', async (t) => {
+  const { creator, prepare, send, terminal } = await open(t)
+  const [, terms] = await prepare()
+  const changed = { ...terms, address: `0x${'11'.repeat(20)}` }
+  await writeFile(join(terminal.cwd, 'One-terms'), JSON.stringify(changed))
+  const [exitCode, outcome] = await send()
+  assert.equal(exitCode, 0)
+  assert.equal(outcome.address, viewIDs(creator, wireOf('One')).address)
+})
+
+test('a View whose result cannot be printed is reported as registered all the same', async (t) => {
+  const { prepare, rpcUrl, terminal } = await open(t)
+  const [, { transaction }] = await prepare()
+  const argv = [
+    'view',
+    'deploy',
+    'One',
+    '--target',
+    'devnet',
+    '--rpc',
+    rpcUrl,
+    '--view-file',
+    'One',
+  ]
+  const step = ['--key-file', 'key', '--send', 'One-terms', '--report', 'outcome']
+  const broken = {
+    write() {
+      throw new Error('nobody reads this')
+    },
+  }
+  const { cwd, homeFolder } = terminal
+  const exitCode = await runToolkit([...argv, ...step], {
+    ...{ cwd, homeFolder, env: {}, signal: new AbortController().signal },
+    ...{ stdin: Readable.from([]), stdout: broken, stderr: { write: () => {} } },
+  }).catch(() => 1)
+  assert.notEqual(exitCode, 0)
+  const outcome = JSON.parse(await readFile(join(cwd, 'outcome'), 'utf8'))
+  assert.deepEqual([outcome.error, outcome.transaction], [undefined, transaction?.hash])
+})
+
 test('a failure is reported with its code and what to do', async (t) => {
   const { prepare } = await open(t)
   const [exitCode, { error }] = await prepare('One', 'poor-key')
   assert.deepEqual([exitCode, error?.code], [1, 'TOOLKIT_BALANCE_LOW'])
   assert.match(error?.remedy ?? '', /Send coins to that address/)
+})
+
+test('--yes with --view-file is wrong usage: nobody is asked there', async (t) => {
+  const { run } = await openTestTerminal(t)
+  const argv = ['view', 'deploy', 'One', '--target', 'devnet', '--rpc', 'http://127.0.0.1:1']
+  const { exitCode, stderr } = await run([...argv, '--view-file', 'One', '--prepare', 'a', '--yes'])
+  assert.equal(exitCode, 2)
+  assert.match(stderr, /^error: both --view-file and --yes are given\n/)
 })
 
 test('--view-file without a step is wrong usage', async (t) => {
