@@ -27,7 +27,7 @@ import { followRegistration, type Registered } from './follow-registration.ts'
 import { type Prepared, preparedPrice, readPrepared, writePrepared } from './prepared-file.ts'
 import { type Registrant, shownOf } from './registrant.ts'
 import { costOf, costText } from './registration-cost.ts'
-import { ownHash, placeOf } from './taken-nonce.ts'
+import { ownHash, placeOfSent } from './taken-nonce.ts'
 
 /** Of a View that the chain knows already: `--send` then follows it. */
 const nothingToSend = { hash: null, raw: null }
@@ -146,7 +146,7 @@ async function sendPlaced(
   }
   const price = await preparedPrice(prepared)
   invariant(price !== null, 'what is sent is signed')
-  const place = await placeOf(client, { creator, hash, address, nonce: price.nonce }, terminal)
+  const place = await placeOfSent(client, { creator, hash, address, nonce: price.nonce }, terminal)
   if (place === 'free') {
     await client.send(signed)
     remark(terminal, `sent ${hash}`)

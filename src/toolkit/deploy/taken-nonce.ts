@@ -25,7 +25,7 @@ interface Waits {
 }
 
 /** @throws ServiceError `TOOLKIT_NONCE_TAKEN`; those of the chain; the reason of the signal */
-export async function placeOf(
+export async function placeOfSent(
   client: Pick<RegistryClient, 'nonce' | 'receipt' | 'getView'>,
   { creator, hash, nonce, address }: Signed,
   { signal, appearsWithinMs = 5_000, stepMs = 500 }: Waits,

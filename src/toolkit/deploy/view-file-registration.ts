@@ -36,7 +36,7 @@ import {
   readTerms,
   writeOutcome,
 } from './registration-terms.ts'
-import { ownHash, placeOf } from './taken-nonce.ts'
+import { ownHash, placeOfSent } from './taken-nonce.ts'
 
 /** Does the step that the flags name, and writes what came of it where they say: for a failure its code as well. */
 export async function registerViewFile(
@@ -199,10 +199,10 @@ async function sendOnce(
   }
   const remedy = 'Allow it with --max-fee, or prepare it again where gas is cheaper.'
   requireAllowedFee(price.gas * price.maxFeePerGas, parseSpending(flags), remedy)
-  const hashAt = (place: Awaited<ReturnType<typeof placeOf>>): string | null =>
+  const hashAt = (place: Awaited<ReturnType<typeof placeOfSent>>): string | null =>
     place === 'known' ? null : hash
   const placed = { creator, hash, nonce, address }
-  const place = await placeOf(client, placed, terminal)
+  const place = await placeOfSent(client, placed, terminal)
   if (place !== 'free') return hashAt(place)
   const signed = await client.sign(await key.privateKey(), wire, chainId, price)
   if (signed.hash !== hash)
@@ -219,7 +219,7 @@ async function sendOnce(
     const isTaken = async (): Promise<true | null> =>
       (await client.nonce(creator)) > nonce ? true : null
     if (!isAboutNonce(error) || !(await awaitMined(terminal.signal, isTaken))) throw error
-    return hashAt(await placeOf(client, placed, terminal))
+    return hashAt(await placeOfSent(client, placed, terminal))
   }
 }
 

@@ -1,7 +1,7 @@
 /** What becomes of a transaction whose nonce is taken is said only after its receipt and its View were asked for. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { ownHash, placeOf } from '../../../src/toolkit/deploy/taken-nonce.ts'
+import { ownHash, placeOfSent } from '../../../src/toolkit/deploy/taken-nonce.ts'
 import { assertExplained } from '../../docs/support/explained.ts'
 
 const hex = (bytes: number): string => `0x${'11'.repeat(bytes)}`
@@ -20,17 +20,17 @@ function chainOf(nonce: number, receiptAt: number, status: 'none' | 'pending' | 
 }
 
 test('a nonce that is not taken is free, and nothing else is asked for', async () => {
-  assert.equal(await placeOf(chainOf(3, 0, 'registered'), signed, waits), 'free')
+  assert.equal(await placeOfSent(chainOf(3, 0, 'registered'), signed, waits), 'free')
 })
 
 test('a receipt that comes later than the nonce is waited for', async () => {
-  assert.equal(await placeOf(chainOf(4, 3, 'none'), signed, waits), 'mined')
+  assert.equal(await placeOfSent(chainOf(4, 3, 'none'), signed, waits), 'mined')
 })
 
 test('a View that another transaction registered is not said to be unregistered', async () => {
   for (const status of ['pending', 'registered'] as const)
     assert.equal(
-      await placeOf(chainOf(4, Number.POSITIVE_INFINITY, status), signed, waits),
+      await placeOfSent(chainOf(4, Number.POSITIVE_INFINITY, status), signed, waits),
       'known',
     )
 })
@@ -38,7 +38,7 @@ test('a View that another transaction registered is not said to be unregistered'
 test('a nonce is taken where there is neither a receipt nor a View', async () => {
   const chain = chainOf(4, Number.POSITIVE_INFINITY, 'none')
   await assert.rejects(
-    placeOf(chain, signed, waits),
+    placeOfSent(chain, signed, waits),
     (error: Parameters<typeof assertExplained>[0]) => {
       assert.equal(error.code, 'TOOLKIT_NONCE_TAKEN')
       assertExplained(error)
