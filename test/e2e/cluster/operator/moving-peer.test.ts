@@ -61,6 +61,10 @@ describe('a Generator that is not who or where its Hosts think, on a real cluste
     hostOf('staying', { paused, generators: [{ name: 'moving' }] })
   /** While it is paused nobody corrects what the pod reads when it starts. */
   const misleadAboutSchemaKey = async (): Promise<void> => {
+    // The peer ID of a replica that is Ready is written to it next, and would wait while the Host is paused.
+    await eventually(async () =>
+      assert.ok((await here.find('Secret', 'staying-host-connection'))?.data?.['peers']),
+    )
     await here.write(staying(true))
     await here.reason('Host', 'staying', 'Paused', 'NothingWaiting')
     const token = Buffer.from('another-key').toString('base64')
