@@ -26,7 +26,21 @@ const key = '0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80'
 const { address } = privateKeyToAccount(key)
 const env = { VIEWMESH_PRIVATE_KEY: key }
 const chainId = registryChainIds.local
-const abi = parseAbi(['function register(bytes, bytes, bytes, string, string)'])
+/** How each registers: literals, so that neither address nor selector is what the program says itself. */
+const calls = [
+  {
+    role: 'host',
+    to: '0x0000000000000000000000000000000000000211',
+    selector: '0xfdaf4b31',
+    abi: parseAbi(['function register(bytes, bytes, bytes, string, string)']),
+  },
+  {
+    role: 'generator',
+    to: '0x0000000000000000000000000000000000000212',
+    selector: '0x85b9137d',
+    abi: parseAbi(['function register(bytes, bytes, bytes, string)']),
+  },
+] as const
 
 /** A node that signs for an account; null where none is set. */
 async function openNode(
@@ -34,6 +48,7 @@ async function openNode(
   account: string | null,
   reached = '/ip4/203.0.113.7/tcp/9171',
   registrationMessage: 'bound' | 'constant' = 'bound',
+  role: 'host' | 'generator' = 'host',
 ): Promise<string> {
   const settings = {
     registrationAddress: account,
@@ -46,9 +61,7 @@ async function openNode(
   const signer = createSigner({ type: 'ES256K', privateKey: new Uint8Array(32).fill(7) })
   const self = () => ({ id: '12D3KooWPeer', addresses: [] })
   const node = () => ({ signer, self, announced: () => [reached] })
-  return await openServer(t, (routes) =>
-    registrationRoute(routes, settings, { role: 'host', node }),
-  )
+  return await openServer(t, (routes) => registrationRoute(routes, settings, { role, node }))
 }
 
 async function openServer(t: TestContext, routes: Routes): Promise<string> {
@@ -62,45 +75,47 @@ async function openServer(t: TestContext, routes: Routes): Promise<string> {
 
 type Routes = Parameters<typeof openHttpServer>[1]['routes']
 
-/** A chain whose Host registry takes everything. */
+/** A chain whose registries of Hosts and Generators take everything. */
 async function openChain(t: TestContext) {
   const anvil = await startAnvil({ args: ['--chain-id', String(chainId)] })
   t.after(() => anvil.close())
-  await anvil.rpc('anvil_setCode', `0x${'0211'.padStart(40, '0')}`, '0x00')
+  for (const { to } of calls) await anvil.rpc('anvil_setCode', to, '0x00')
   return anvil
 }
 
-test('a Host is registered with what it signed; without --yes nothing is sent', async (t) => {
-  const [node, anvil] = [await openNode(t, address), await openChain(t)]
-  const terminal = await openTestTerminal(t)
-  const argv = ['register', '--rpc', anvil.url, '--node', node, '--json']
-  const shown = await terminal.run(argv, { env })
-  assert.equal(shown.exitCode, 0, shown.stderr)
-  assert.match(shown.stderr, /nothing was sent/)
-  assert.equal(JSON.parse(shown.stdout).sent, false)
-  assert.equal(await anvil.rpc('eth_blockNumber'), '0x0')
-  const sent = await terminal.run([...argv, '--yes'], { env })
-  assert.equal(sent.exitCode, 0, sent.stderr)
-  const { transaction } = JSON.parse(sent.stdout)
-  const { to, input } = await anvil.rpc<{ to: string; input: Hex }>(
-    'eth_getTransactionByHash',
-    transaction,
-  )
-  assert.equal(Number(to), 0x211)
-  const { args } = decodeFunctionData({ abi, data: input })
-  const { registration } = (await (
-    await fetch(`${node}/registration`)
-  ).json()) as RegistrationReport
-  const { public_key, signed_pk_message } = registration.defra_pk_registration
-  const { message, connection_string, endpoint_address } = registration
-  assert.deepEqual(args, [
-    public_key,
-    signed_pk_message,
-    message,
-    connection_string,
-    endpoint_address,
-  ])
-})
+for (const { role, to: precompile, selector, abi } of calls)
+  test(`a ${role} is registered with what it signed; without --yes nothing is sent`, async (t) => {
+    const node = await openNode(t, address, undefined, undefined, role)
+    const anvil = await openChain(t)
+    const terminal = await openTestTerminal(t)
+    const argv = ['register', '--rpc', anvil.url, '--node', node, '--json']
+    const shown = await terminal.run(argv, { env })
+    assert.equal(shown.exitCode, 0, shown.stderr)
+    assert.match(shown.stderr, /nothing was sent/)
+    assert.equal(JSON.parse(shown.stdout).sent, false)
+    assert.equal(await anvil.rpc('eth_blockNumber'), '0x0')
+    const sent = await terminal.run([...argv, '--yes'], { env })
+    assert.equal(sent.exitCode, 0, sent.stderr)
+    const { transaction } = JSON.parse(sent.stdout)
+    const { to, input } = await anvil.rpc<{ to: string; input: Hex }>(
+      'eth_getTransactionByHash',
+      transaction,
+    )
+    assert.deepEqual([to, input.slice(0, 10)], [precompile, selector])
+    const { args } = decodeFunctionData({ abi, data: input })
+    const { registration } = (await (
+      await fetch(`${node}/registration`)
+    ).json()) as RegistrationReport
+    const { public_key, signed_pk_message } = registration.defra_pk_registration
+    const { message, connection_string, endpoint_address } = registration
+    assert.deepEqual(args, [
+      public_key,
+      signed_pk_message,
+      message,
+      connection_string,
+      ...(role === 'host' ? [endpoint_address] : []),
+    ])
+  })
 
 test('a node that signs for nobody, for another account or another chain is not registered', async (t) => {
   const terminal = await openTestTerminal(t)
