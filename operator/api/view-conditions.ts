@@ -74,7 +74,7 @@ export const viewConditions = {
       SignerInvalid: {
         status: 'False',
         meaning:
-          'The key of signerSecretRef is no private key: put one there, as 64 hex digits. Nothing was sent.',
+          'The key of signerSecretRef is no private key: put one there, as 64 hex digits. This Job sent nothing.',
       },
       SignerChanged: {
         status: 'False',
@@ -84,17 +84,17 @@ export const viewConditions = {
       BalanceLow: {
         status: 'False',
         meaning:
-          'The signer has too few coins: send some to the address in the message. Nothing was sent.',
+          'The signer has too few coins: send some to the address in the message. This Job sent nothing.',
       },
       FeeHigh: {
         status: 'False',
         meaning:
-          'It may cost more than registration.maxFee: see whether rpcUrl is right, or raise maxFee. Nothing was sent.',
+          'It may cost more than registration.maxFee: see whether rpcUrl is right, or raise maxFee. This Job sent nothing.',
       },
       WrongChain: {
         status: 'False',
         meaning:
-          'The node of rpcUrl is on no known registry chain: correct rpcUrl, or name the chain in registration.chainId. Nothing was sent.',
+          'The node of rpcUrl is on no known registry chain: correct rpcUrl, or name the chain in registration.chainId. This Job sent nothing.',
       },
       Unreachable: {
         status: 'False',
@@ -104,7 +104,7 @@ export const viewConditions = {
       Refused: {
         status: 'False',
         meaning:
-          'The registry chain refused it, in words that the message repeats: remove the cause, then have it tried again by viewmesh.io/reconcile-at.',
+          'The registry chain refused it, in words that the message repeats: remove the cause. The same transaction is tried again every ten minutes; viewmesh.io/reconcile-at has it tried at once, and prepared again where that one can come to nothing.',
       },
       NonceTaken: {
         status: 'False',

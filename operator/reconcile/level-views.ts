@@ -45,7 +45,12 @@ function markOf(cluster: Cluster, host: Host): string | null {
     return found === undefined ? '' : `${found.uid} ${found.resourceVersion}`
   }
   const views = viewsOf(cluster, host).map((view) => [
-    ...[view.metadata.uid, view.spec.paused, view.status?.viewID ?? null],
+    ...[
+      view.metadata.uid,
+      view.spec.paused,
+      view.spec.registration !== undefined,
+      view.status?.viewID ?? null,
+    ],
     versionOf(viewConfigName(view)),
   ])
   const parts = Array.from({ length: maxViewParts }, (_, index) =>

@@ -145,7 +145,8 @@ function interestInView(view: Cached<ViewResource> | null): string {
   if (view === null) return ''
   const { metadata, spec, status } = view.value
   const { uid, deletionTimestamp } = metadata
-  const selection = [spec.hostSelector, spec.paused, spec.registryID ?? null]
+  const isRegistered = spec.registration !== undefined
+  const selection = [spec.hostSelector, spec.paused, spec.registryID ?? null, isRegistered]
   return canonicalJson([uid, deletionTimestamp ?? null, ...selection, status?.viewID ?? null])
 }
 

@@ -42,6 +42,7 @@ export function createObjectReader(api: KubernetesApi): ObjectReader {
 const ofResources = `${labels.name} in (generator,host,view),${labels.instance}`
 const madeKinds = [
   'StatefulSet',
+  'Job',
   'Pod',
   'Service',
   'ConfigMap',

@@ -73,34 +73,55 @@ export function registeredStatement({
 }
 
 /** What follows from the Job there is; `isAsked`: a person wants it tried again. */
-export function afterJob(
-  view: ViewResource,
-  { job, name, outcome }: SeenJob,
-  isAsked: boolean,
-): RegistrationFinding {
-  const current = registrationOf(view)
-  const { prepared, registered, failure, obstacle } = outcome
-  if (job.state === 'complete') {
-    if (current.state === 'Preparing' && prepared !== null) {
-      const { transaction, ...terms } = prepared
-      const { state, attempt } = { ...current, state: 'Prepared' as const }
-      const status = { state, attempt, ...terms, ...(transaction && { transaction }) }
-      return { ...underWay({ ...view, status: { registration: status } }), status }
-    }
-    if (current.state === 'Prepared' && registered !== null) {
-      const { height, gasUsed } = registered
-      const state = 'Registered' as const
-      const status = { ...current, state, height, ...(gasUsed === null ? {} : { gasUsed }) }
-      return { status, statement: registeredStatement(status), again: null, waiting: [] }
-    }
-  }
+export function afterJob(view: ViewResource, seen: SeenJob, isAsked: boolean): RegistrationFinding {
+  const { job, name, outcome } = seen
+  const { failure, obstacle } = outcome
+  const done = job.state === 'complete' ? afterStep(view, seen, isAsked) : null
+  if (done !== null) return done
   if (job.state === 'running') {
     return obstacle === null
       ? underWay(view)
       : unchanged(view, 'JobFailing', obstacleText(view, name, obstacle))
   }
-  const statement = failedStatement(view, { job, name, outcome })
+  const statement = failedStatement(view, seen)
   return again(view, failure, statement, isAsked) ?? { ...underWay(view), statement }
+}
+
+/** What follows from a Job that did its step; null where it does not say what this step has to. */
+function afterStep(
+  view: ViewResource,
+  seen: SeenJob,
+  isAsked: boolean,
+): RegistrationFinding | null {
+  const current = registrationOf(view)
+  const { prepared, registered } = seen.outcome
+  if (current.state === 'Preparing' && prepared !== null) {
+    const { transaction, ...terms } = prepared
+    const other = otherSigner(current, terms.creator)
+    if (other !== null) {
+      const outcome = { ...seen.outcome, failure: other }
+      const statement = failedStatement(view, { ...seen, outcome })
+      const { reason, message } = statement
+      return again(view, other, statement, isAsked) ?? unchanged(view, reason, message)
+    }
+    const { state, attempt } = { ...current, state: 'Prepared' as const }
+    const status = { state, attempt, ...terms, ...(transaction && { transaction }) }
+    return { ...underWay({ ...view, status: { registration: status } }), status }
+  }
+  if (current.state === 'Prepared' && registered !== null) {
+    const { height, gasUsed } = registered
+    const state = 'Registered' as const
+    const status = { ...current, state, height, ...(gasUsed === null ? {} : { gasUsed }) }
+    return { status, statement: registeredStatement(status), again: null, waiting: [] }
+  }
+  return null
+}
+
+/** The ID follows from who registers it, and Hosts have the View by it since the first Job said that. */
+function otherSigner({ creator }: ViewRegistrationStatus, found: string): JobFailure | null {
+  if (creator === undefined || creator.toLowerCase() === found.toLowerCase()) return null
+  const message = `the View is of ${creator}, and the key is that of ${found}`
+  return { code: 'TOOLKIT_SIGNER_CHANGED', message }
 }
 
 interface SeenJob {
@@ -137,14 +158,14 @@ function again(
   const status: ViewRegistrationStatus = isFinal
     ? { state: 'Preparing', attempt, ...(creator && { creator }), ...(chainID && { chainID }) }
     : { ...current, attempt }
-  const what = isFinal
-    ? 'It is prepared again, as another transaction'
-    : 'It is tried again, as the same transaction'
+  const same =
+    current.state === 'Preparing' ? 'prepared again' : 'tried again, as the same transaction'
+  const what = `It is ${isFinal ? 'prepared again, as another transaction' : same}`
   return { status, statement, again: `${what}: ${statement.message}`, waiting: [] }
 }
 
 function obstacleText(view: ViewResource, name: string, obstacle: string): string {
-  return `Job ${name} has no pod that runs: ${withoutStop(obstacle)}. See kubectl describe job ${name} -n ${view.metadata.namespace}`
+  return `Job ${name} does not come to its end: ${withoutStop(obstacle)}. See kubectl describe job ${name} -n ${view.metadata.namespace}`
 }
 
 const reasons: Readonly<Record<string, Reason>> = {

@@ -130,7 +130,7 @@ function troubleOf(known: Known): Said | null {
     }
     // It is tried again and again; one that is live failed at some block, and has done those after it.
     if (report.state !== 'live' && report.message !== null) {
-      const message = `It gets on no further on replica ${ordinal}, and is tried again: ${why}. See GET /api/v0/views of the Host.`
+      const message = `It makes no progress on replica ${ordinal}, and is tried again: ${why}. See GET /api/v0/views of the Host.`
       return { reason: 'Failing', message }
     }
   }

@@ -1,7 +1,9 @@
 /** What a Job that registers a View comes to: from its pods, which are read when it is asked for and not watched. */
 import type { V1Job, V1Pod } from '@kubernetes/client-node'
+import { registrationTerms } from '../../../src/service/contract.ts'
 import type { PreparedTransaction } from '../../api/view-status.ts'
 import { fieldsOf, parseFields } from '../../resources/names/unchecked-json.ts'
+import { toolkitName } from '../../resources/objects/registration-job.ts'
 import type { KubernetesApi } from '../../runtime/client/api.ts'
 import type { KubernetesObject } from '../../runtime/client/kubernetes-object.ts'
 import { timeOf } from '../../runtime/client/micro-time.ts'
@@ -47,11 +49,13 @@ export async function readRegistrationOutcome(
   signal: AbortSignal,
 ): Promise<RegistrationOutcome> {
   const namespace = metadata?.namespace
-  const labelSelector = `batch.kubernetes.io/job-name=${metadata?.name}`
-  const { items } = await api.list<KubernetesObject, KeptRun>(
+  const labelSelector = `batch.kubernetes.io/controller-uid=${uid}`
+  const { items: found } = await api.list<KubernetesObject, KeptRun>(
     { type: builtinTypes.Pod, namespace, labelSelector },
     { keep: (pod) => keepRun(pod as V1Pod), signal },
   )
+  // Labels anyone can write who may make pods; a controller takes no pod that is not its own.
+  const items = found.filter(({ owners }) => owners.includes(uid))
   const newest = items.toSorted((a, b) => b.createdMs - a.createdMs)
   const said = newest.find(({ text }) => text !== null)?.text ?? null
   const outcome = said === null ? nothing : parseOutcome(said)
@@ -61,19 +65,24 @@ export async function readRegistrationOutcome(
 }
 
 interface KeptRun {
+  /** UIDs of the Jobs it is of. */
+  readonly owners: readonly string[]
   readonly createdMs: number
   readonly text: string | null
   readonly obstacle: string | null
 }
 
 function keepRun({ metadata, status }: V1Pod): KeptRun {
-  const [container] = status?.containerStatuses ?? []
+  // A service mesh puts containers of its own beside it.
+  const container = status?.containerStatuses?.find(({ name }) => name === toolkitName)
+  const references = metadata?.ownerReferences ?? []
   const scheduled = status?.conditions?.find(({ type }) => type === 'PodScheduled')
   const { reason, message } = container?.state?.waiting ?? {}
   const isStarting = reason === undefined || reason === 'ContainerCreating'
   const waiting = isStarting ? null : `${reason}: ${message ?? ''}`
   const unplaced = scheduled?.status === 'False' ? (scheduled.message ?? 'no machine fits') : null
   return {
+    owners: references.filter(({ kind }) => kind === 'Job').map(({ uid }) => uid),
     createdMs: timeOf(metadata?.creationTimestamp) ?? 0,
     text: container?.state?.terminated?.message ?? null,
     obstacle: (waiting ?? unplaced)?.replaceAll(/\s+/g, ' ').slice(0, maxText) ?? null,
@@ -89,10 +98,11 @@ export function parseOutcome(text: string): Omit<RegistrationOutcome, 'obstacle'
   if (typeof message === 'string') {
     return { ...nothing, failure: { code: codeOf(code), message: message.slice(0, maxText) } }
   }
-  const prepared = preparedOf(fields)
+  const { kind, height, gasUsed } = fields
+  const isOurs = kind === registrationTerms
+  const prepared = isOurs ? preparedOf(fields) : null
   if (prepared !== null) return { ...nothing, prepared }
-  const { height, gasUsed } = fields
-  if (isCount(height)) {
+  if (isOurs && isCount(height)) {
     return { ...nothing, registered: { height, gasUsed: isAmount(gasUsed) ? gasUsed : null } }
   }
   const last = text.split('\n').findLast((line) => line.trim() !== '') ?? 'it says nothing'

@@ -115,7 +115,7 @@ export function openClusterView(
   const jobs = openInformer<V1Job, Belonging<KeptJob>>(open, namespaces, {
     type: builtinTypes.Job,
     labelSelector: applied,
-    // A chart of before gives no right to them, and only Views that are to be registered have any.
+    // An older chart gives no right to them, and only Views that are to be registered have any.
     standsAlone: true,
     keep: belonging((job: V1Job) => keepJob(job)),
   })

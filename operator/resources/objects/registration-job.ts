@@ -39,13 +39,16 @@ const deadlineSeconds = { prepare: 300, register: 900 }
 
 const retries = 2
 
+/** The container that does it: others may be put beside it. */
+export const toolkitName = 'toolkit'
+
 /** What is refused is refused again; what is not reached, and a machine that goes, are no reason to give up. */
 const podFailurePolicy: V1PodFailurePolicy = {
   rules: [
     { action: 'Ignore', onPodConditions: [{ type: 'DisruptionTarget', status: 'True' }] },
     {
       action: 'FailJob',
-      onExitCodes: { containerName: 'toolkit', operator: 'In', values: [1, 2] },
+      onExitCodes: { containerName: toolkitName, operator: 'In', values: [1, 2] },
     },
   ],
 }
@@ -100,7 +103,7 @@ function toolkitContainer(
 ): V1Container {
   const mounts = ['view', 'signer', ...(step === 'register' ? ['terms'] : [])]
   return {
-    name: 'toolkit',
+    name: toolkitName,
     image,
     imagePullPolicy: 'IfNotPresent',
     args: [
@@ -113,8 +116,9 @@ function toolkitContainer(
     ],
     resources: { requests: { cpu: '100m', memory: '128Mi' }, limits: { memory: '512Mi' } },
     volumeMounts: mounts.map((mount) => ({ name: mount, mountPath: `/${mount}`, readOnly: true })),
+    // The toolkit writes each of its failures there; its logs are nobody else's.
     terminationMessagePath: message,
-    terminationMessagePolicy: 'FallbackToLogsOnError',
+    terminationMessagePolicy: 'File',
     securityContext: containerSecurity,
   }
 }

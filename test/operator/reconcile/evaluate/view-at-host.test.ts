@@ -64,7 +64,7 @@ test('a replica whose lens fails at each block is named with the reason, whateve
   for (const state of ['waiting', 'backfilling', 'lagging'] as const)
     assert.deepEqual(saidOf([{}, { state, message }, {}]), [
       'Failing',
-      'It gets on no further on replica 1, and is tried again: the lenses took more than 2000 ms. See GET /api/v0/views of the Host.',
+      'It makes no progress on replica 1, and is tried again: the lenses took more than 2000 ms. See GET /api/v0/views of the Host.',
     ])
   assert.equal(found([{}, { message }, {}]).reason, 'AllServe')
 })

@@ -2,8 +2,10 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { parseOutcome } from '../../../../operator/reconcile/fetch/registration-outcome.ts'
+import { registrationTerms } from '../../../../src/service/contract.ts'
 
 const terms = {
+  kind: registrationTerms,
   creator: `0x${'a'.repeat(40)}`,
   chainId: 5,
   transaction: {
@@ -34,6 +36,7 @@ test('terms with any field of another shape are none', () => {
   const { transaction } = terms
   const wrong = [
     { ...terms, creator: `${terms.creator}00` },
+    { ...terms, kind: 'viewmesh/registration-terms/2' },
     { ...terms, chainId: -1 },
     { ...terms, transaction: undefined },
     { ...terms, transaction: { ...transaction, hash: '0x' } },
@@ -43,4 +46,10 @@ test('terms with any field of another shape are none', () => {
     { ...terms, transaction: { ...transaction, maxPriorityFeePerGas: '9'.repeat(31) } },
   ]
   for (const one of wrong) assert.equal(parseOutcome(JSON.stringify(one)).prepared, null)
+})
+
+test('an end is one of registration terms, or none', () => {
+  const ended = { kind: registrationTerms, height: 12, gasUsed: '90000' }
+  assert.deepEqual(parseOutcome(JSON.stringify(ended)).registered, { height: 12, gasUsed: '90000' })
+  assert.equal(parseOutcome(JSON.stringify({ ...ended, kind: undefined })).registered, null)
 })
