@@ -65,7 +65,7 @@ export async function registerNode(terminal: Terminal, flags: RegisterFlags): Pr
   if (!(await awaitBlock(terminal, client, hash)))
     throw nodeRefused(
       `the chain reverted the transaction ${hash}`,
-      'A Generator needs an assertion of its validator first; an account or a node registers only once.',
+      'A Generator needs an assertion of its validator first; the chain may refuse an account or a node that is registered already.',
     )
   const text = `${textOf(shown, prepared)}\nTransaction  ${hash}`
   printResult(terminal, { ...shown, sent: true, transaction: hash }, { json, text })

@@ -49,6 +49,7 @@ async function openNode(
   reached = '/ip4/203.0.113.7/tcp/9171',
   registrationMessage: 'bound' | 'constant' = 'bound',
   role: 'host' | 'generator' = 'host',
+  seed = 7,
 ): Promise<string> {
   const settings = {
     registrationAddress: account,
@@ -58,7 +59,7 @@ async function openNode(
     chainName: 'Local',
     chainNetwork: 'Devnet',
   }
-  const signer = createSigner({ type: 'ES256K', privateKey: new Uint8Array(32).fill(7) })
+  const signer = createSigner({ type: 'ES256K', privateKey: new Uint8Array(32).fill(seed) })
   const self = () => ({ id: '12D3KooWPeer', addresses: [] })
   const node = () => ({ signer, self, announced: () => [reached] })
   return await openServer(t, (routes) => registrationRoute(routes, settings, { role, node }))
@@ -116,6 +117,41 @@ for (const { role, to: precompile, selector, abi } of calls)
       ...(role === 'host' ? [endpoint_address] : []),
     ])
   })
+
+/** "the same EVM address may be reused but is treated as a new identity" (the service's page, What the service does, 13). */
+test('an account whose node lost its identity registers the new one as another node', async (t) => {
+  const anvil = await openChain(t)
+  const terminal = await openTestTerminal(t)
+  const register = async (seed: number) => {
+    const node = await openNode(t, address, undefined, undefined, 'host', seed)
+    const argv = ['register', '--rpc', anvil.url, '--node', node, '--json', '--yes']
+    const { exitCode, stdout, stderr } = await terminal.run(argv, { env })
+    assert.equal(exitCode, 0, stderr)
+    const { account, did, sent } = JSON.parse(stdout)
+    return { account, did, sent }
+  }
+  const lost = await register(7)
+  const fresh = await register(9)
+  assert.notEqual(fresh.did, lost.did)
+  assert.deepEqual(fresh, { account: address, did: fresh.did, sent: true })
+  assert.equal(lost.account, address)
+  assert.equal(await anvil.rpc('eth_blockNumber'), '0x2')
+})
+
+test('a registration that the chain reverts ends with 1 and says what may be why', async (t) => {
+  const [node, anvil] = [await openNode(t, address), await openChain(t)]
+  // Takes it when it is estimated, and reverts in the block.
+  const lying = await openLyingNode(t, anvil.url, { eth_estimateGas: () => '0x186a0' })
+  for (const { to } of calls) await anvil.rpc('anvil_setCode', to, '0x5f5ffd')
+  const terminal = await openTestTerminal(t)
+  const argv = ['register', '--rpc', lying.url, '--node', node, '--yes']
+  const reverted = await terminal.run(argv, { env })
+  assert.deepEqual([reverted.exitCode, reverted.stdout, lying.sent.length], [1, '', 1])
+  assert.match(
+    reverted.stderr,
+    /the chain reverted the transaction 0x[0-9a-f]{64}\nWhat to do: .*may refuse an account or a node that is registered already/,
+  )
+})
 
 test('a node that signs for nobody, for another account or another chain is not registered', async (t) => {
   const terminal = await openTestTerminal(t)
