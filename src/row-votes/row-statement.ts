@@ -34,12 +34,12 @@ interface StatementBlock {
 
 /** The part of a statement that is signed. */
 interface SignedBlock extends StatementBlock {
-  /** Of `blockRoot`. */
+  /** Root over the leaves, by `blockRoot`. */
   readonly root: string
 }
 
 /** A statement with all its leaves, in their order. */
-export interface RowStatement extends StatementBlock, Signature {
+export interface RowStatement extends SignedBlock, Signature {
   readonly leaves: readonly ViewLeaf[]
 }
 
@@ -65,13 +65,6 @@ export function rowsDigest({ network, runtime, ...block }: SignedBlock): Uint8Ar
   return hash('sha256', out.bytes.subarray(0, out.at), 'buffer')
 }
 
-/** What is signed of a statement with these leaves. */
-export function rowStatementDigest(
-  statement: Pick<RowStatement, keyof StatementBlock | 'leaves'>,
-): Uint8Array {
-  return rowsDigest({ ...statement, root: blockRoot(statement.leaves) })
-}
-
 /** The message of a statement. */
 export function encodeRowStatement(statement: RowStatement): Uint8Array {
   const out = createByteWriter(256 + statement.leaves.length * maxLeafBytes)
@@ -87,20 +80,20 @@ export function encodeRowStatement(statement: RowStatement): Uint8Array {
 }
 
 /**
- * Decodes a statement; its signature is not verified.
+ * Decodes a statement, and computes its root; its signature is not verified.
  * @throws ServiceError `PRIMITIVES_MESSAGE_MALFORMED`, also for no leaf, more than `maxLeaves`, or leaves out of order.
  */
 export function decodeRowStatement(bytes: Uint8Array): RowStatement {
   return readMessage(bytes, maxStatementBytes, (reader) => {
     expectHead(reader, major.array, items)
     expectHead(reader, major.int, version)
-    return {
+    const block = {
       network: readNetwork(reader),
       runtime: readInteger(reader, 'a runtime version', maxRuntime),
       blockNumber: readHeight(reader),
       blockHash: readHash(reader, 'a block hash'),
-      leaves: readLeaves(reader),
-      ...readSignature(reader),
     }
+    const leaves = readLeaves(reader)
+    return { ...block, root: blockRoot(leaves), leaves, ...readSignature(reader) }
   })
 }

@@ -109,13 +109,14 @@ export interface StoreWriter {
   clearView(slot: number): Promise<void>
   /**
    * Stores what Hosts signed of the rows of Views of a block, stored or not, and removes `outdated` ones, in one
-   * transaction; below the rows that are kept nothing is stored. Statements go when the rows of their height are pruned.
+   * transaction; below the rows that are kept nothing is stored, and false is returned. Statements go when the rows of
+   * their height are pruned.
    */
   putRowStatements(
     height: number,
     statements: readonly RowStatement[],
     outdated?: readonly RowStatement[],
-  ): Promise<void>
+  ): Promise<boolean>
   /** Stores a small value beside the blocks, or removes it where it is null. */
   putRecord(name: string, value: Uint8Array | null): Promise<void>
   /** The hash of block 0 of the store's chain; null until a program has set it. */
@@ -219,6 +220,10 @@ export interface Snapshot extends SeenBlocks {
   viewFrom(slot: number): number
   /** What Hosts signed of the rows of Views at a height, also of blocks that are not, or no longer, stored. */
   rowStatements(height: number): readonly RowStatement[]
+  /** Which statements there are at heights `from` to `to`, both included, in the order of height and block hash. */
+  rowStatementPlaces(from: number, to: number): Iterable<StatementPlace>
+  /** The message of a statement. */
+  rowStatementMessage(place: StatementPlace): Uint8Array | undefined
   /** A value that `putRecord` kept. */
   record(name: string): Buffer | undefined
   /** The names of records that begin with a prefix, in the order of their bytes. */
@@ -236,6 +241,12 @@ export interface SealedPlace {
   readonly merkleRoot: string
   readonly identity: string
 }
+
+/** That a Host signed a root over the rows of its Views of a block. */
+export type StatementPlace = Pick<
+  RowStatement,
+  'blockNumber' | 'blockHash' | 'runtime' | 'root' | 'signatureIdentity'
+>
 
 /** A chunk that may hold a value. */
 export interface CandidateChunk {

@@ -1,7 +1,7 @@
 /** Made-up leaves, and statements with any of them. */
 import fc from 'fast-check'
 import type { RowStatement } from '../../src/row-votes/row-statement.ts'
-import { sortLeaves, type ViewLeaf } from '../../src/row-votes/view-leaf.ts'
+import { blockRoot, sortLeaves, type ViewLeaf } from '../../src/row-votes/view-leaf.ts'
 import { namedHash } from '../support/chain/opaque-blocks.ts'
 
 /** A leaf of its own for each number; lower numbers are those of lower Views. */
@@ -42,6 +42,7 @@ export const anyStatement: fc.Arbitrary<RowStatement> = fc
   })
   .map(({ signature: [signatureType, signatureIdentity], ...rest }) => ({
     ...rest,
+    root: blockRoot(rest.leaves),
     signatureType,
     signatureIdentity,
   }))

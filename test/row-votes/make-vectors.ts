@@ -11,7 +11,7 @@ import type { SignatureType } from '../../src/primitives/signature.ts'
 import {
   encodeRowStatement,
   type RowStatement,
-  rowStatementDigest,
+  rowsDigest,
 } from '../../src/row-votes/row-statement.ts'
 import {
   blockRoot,
@@ -117,12 +117,14 @@ const idOf = (sdl: string): string => `0x${madeUp(sdl)}`
 function vectorOf({ name, type, network, runtime, blockNumber, views }: Case): object {
   const made = views.map(viewOf)
   const leaves = sortLeaves(made.map(({ leaf }) => leaf))
-  const block = { network, runtime, blockNumber, blockHash: `0x${madeUp(name)}`, leaves }
+  const root = blockRoot(leaves)
+  const block = { network, runtime, blockNumber, blockHash: `0x${madeUp(name)}`, root }
   const privateKey = madeUp(`a key of ${type} for vectors`)
   const signer = createSigner({ type, privateKey: Buffer.from(privateKey, 'hex') })
-  const digest = rowStatementDigest(block)
+  const digest = rowsDigest(block)
   const statement: RowStatement = {
     ...block,
+    leaves,
     signatureType: type,
     signatureIdentity: signer.identity,
     signatureValue: signer.sign(digest),
@@ -130,14 +132,14 @@ function vectorOf({ name, type, network, runtime, blockNumber, views }: Case): o
   return {
     name,
     views: made.map(({ leaf: _, ...view }) => view),
-    statement,
+    statement: { ...statement, root: undefined },
     leaves: leaves.map((leaf, index) => {
       const out = createByteWriter()
       writeLeaf(out, leaf)
       const path = proveLeaf(leaves, index)?.path.map(hex)
       return { bytes: hex(out.bytes.subarray(0, out.at)), index, leaves: leaves.length, path }
     }),
-    root: blockRoot(leaves),
+    root,
     digest: hex(digest),
     privateKey,
     message: hex(encodeRowStatement(statement)),

@@ -1,5 +1,6 @@
 /** Statements about rows for tests of what keeps them: nothing here signs. */
 import type { RowStatement } from '../../src/row-votes/row-statement.ts'
+import { blockRoot, sortLeaves } from '../../src/row-votes/view-leaf.ts'
 import { namedHash, opaqueNetwork } from './chain/opaque-blocks.ts'
 
 interface StatementParts {
@@ -15,17 +16,20 @@ export function opaqueStatement(
   blockHash: string,
   { views = ['a View'], host = '02'.repeat(33), runtime = 1 }: StatementParts = {},
 ): RowStatement {
-  const leaves = views.map((name) => ({
-    view: namedHash(name),
-    rowsRoot: namedHash(`rows of ${name}`).slice(2),
-    count: 1,
-  }))
+  const leaves = sortLeaves(
+    views.map((name) => ({
+      view: namedHash(name),
+      rowsRoot: namedHash(`rows of ${name}`).slice(2),
+      count: 1,
+    })),
+  )
   return {
     network: opaqueNetwork,
     runtime,
     blockNumber: height,
     blockHash,
-    leaves: leaves.sort((a, b) => (a.view < b.view ? -1 : 1)),
+    root: blockRoot(leaves),
+    leaves,
     signatureType: host.length === 64 ? 'Ed25519' : 'ES256K',
     signatureIdentity: host,
     signatureValue: 'ab'.repeat(70),

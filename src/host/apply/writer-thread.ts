@@ -60,7 +60,7 @@ export type WriterRequests = {
   readonly putRowStatement: (signed: {
     readonly statement: RowStatement
     readonly outdated: readonly RowStatement[]
-  }) => void
+  }) => boolean
 }
 
 export type WriterEvents = {

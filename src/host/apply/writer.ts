@@ -32,8 +32,11 @@ export interface Writer {
   putEmptyViewBlocks(blocks: readonly EmptyViewBlock[]): Promise<readonly number[]>
   clearViewFailures(slot: number): Promise<void>
   clearView(slot: number): Promise<void>
-  /** Stores what this Host signed of the rows of a block, in the place of earlier statements. */
-  putRowStatement(statement: RowStatement, outdated: readonly RowStatement[]): Promise<void>
+  /**
+   * Stores what this Host signed of the rows of a block, in the place of earlier statements; returns false where rows of
+   * its height are no longer kept.
+   */
+  putRowStatement(statement: RowStatement, outdated: readonly RowStatement[]): Promise<boolean>
   /** Calls the listener for each write from now on. */
   onStored(listener: (stored: Stored) => void): void
   /** Calls the listener whenever where the Host stands has changed. */

@@ -14,7 +14,8 @@ import {
   removeHeights,
   uniteHeights,
 } from '../../primitives/height-ranges.ts'
-import { type RowStatement, rowStatementDigest } from '../../row-votes/row-statement.ts'
+import { type RowStatement, rowsDigest } from '../../row-votes/row-statement.ts'
+import { blockRoot } from '../../row-votes/view-leaf.ts'
 import type { StoreReader } from '../../store/store.ts'
 import type { Writer } from '../apply/writer.ts'
 import type { RowsWriter } from '../views/engine.ts'
@@ -145,8 +146,8 @@ async function work(state: State): Promise<void> {
     const blocks = await time.run(() => (closing.signal.aborted ? [] : signSome(state)))
     await Promise.all(
       blocks.map(({ statement, outdated }) =>
-        parts.writer.putRowStatement(statement, outdated).then(() => {
-          parts.metrics.signed(outdated.length === 0 ? 'first' : 'further')
+        parts.writer.putRowStatement(statement, outdated).then((isStored) => {
+          if (isStored) parts.metrics.signed(outdated.length === 0 ? 'first' : 'further')
         }),
       ),
     )
@@ -212,9 +213,10 @@ function sign({ options, parts }: State, found: UnsignedBlock): SignedBlock {
     runtime: runtimeVersion,
     blockNumber,
     blockHash,
-    leaves,
+    root: blockRoot(leaves),
   }
   const { type: signatureType, identity: signatureIdentity } = parts.signer
-  const signatureValue = parts.signer.sign(rowStatementDigest(block))
-  return { statement: { ...block, signatureType, signatureIdentity, signatureValue }, outdated }
+  const signatureValue = parts.signer.sign(rowsDigest(block))
+  const signature = { signatureType, signatureIdentity, signatureValue }
+  return { statement: { ...block, leaves, ...signature }, outdated }
 }

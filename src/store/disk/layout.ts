@@ -14,8 +14,9 @@
  *               level 0: one block                   level 1: a span of 64 blocks
  *   seals     height, block hash, root, identity     a seal's other fields (JSON), `encodeSeal`
  *   hashes    block hash                             height, of every block stored or sealed
- *   rowStatements  height, block hash, runtime (4),  what a Host signed of the rows of Views, as it is sent;
- *                    root, identity                    made when a store without it is opened for writing
+ *   rowStatements  height, block hash, runtime (4),  what a Host signed of the rows of Views, as it is sent, in
+ *                    root, identity, piece (2, not     pieces, `statement-layout.ts`; made when a store without it
+ *                    of the first)                     is opened for writing
  *   records   name                                   what a program keeps beside its blocks
  *   viewSlots viewBlocks viewRows viewIndex          rows of Views, `view-layout.ts`
  *
@@ -27,8 +28,6 @@ import { blockSections, type Section } from '../../primitives/collections.ts'
 import type { HeightRanges } from '../../primitives/height-ranges.ts'
 import type { Seal } from '../../primitives/seal.ts'
 import type { SignatureType } from '../../primitives/signature.ts'
-import type { RowStatement } from '../../row-votes/row-statement.ts'
-import { blockRoot } from '../../row-votes/view-leaf.ts'
 import type { BlockHeader } from '../store.ts'
 import type { FingerprintSeed } from './fingerprint.ts'
 
@@ -253,19 +252,6 @@ export function decodeSeal(key: Buffer, value: Buffer): Seal {
     signatureValue,
     createdAt,
   }
-}
-
-/** The key of a statement about rows, whose root and identity are hex. */
-export function rowStatementKey(statement: RowStatement): Buffer {
-  const runtime = Buffer.allocUnsafe(4)
-  runtime.writeUInt32BE(statement.runtime, 0)
-  return Buffer.concat([
-    heightKey(statement.blockNumber),
-    hashBytes(statement.blockHash),
-    runtime,
-    Buffer.from(blockRoot(statement.leaves), 'hex'),
-    Buffer.from(statement.signatureIdentity, 'hex'),
-  ])
 }
 
 /** The parts of a seal's key. */

@@ -99,7 +99,8 @@ export function createStoreReader(
   onClose: () => void,
 ): HoldingReader {
   const metrics = createReaderMetrics(parts.registry)
-  const shared = sharedParts(environment, options.cacheBytes ?? defaults.cacheBytes, metrics)
+  const { cacheBytes = defaults.cacheBytes } = options
+  const shared = sharedParts(environment, cacheBytes, metrics, parts.log)
   const readState = createStateReader(environment)
   const held = new Map<HeldSnapshot, number>()
   const maxSnapshotMs = options.maxSnapshotMs ?? defaults.maxSnapshotMs
@@ -164,6 +165,7 @@ function sharedParts(
   environment: Environment,
   cacheBytes: number,
   metrics: ReaderMetrics,
+  log: Logger | undefined,
 ): SnapshotParts {
   const entry = environment.databases.meta.getEntry(identityKey)
   invariant(entry !== undefined, 'a store that a writer has open says what it is')
@@ -176,6 +178,8 @@ function sharedParts(
     tables: createTableCache(),
     sealed: createSealedUpTo(),
     rows: createRowCache(rowShare * cacheBytes),
+    onDamagedStatement: (error, height) =>
+      log?.warn({ err: error, height }, 'a statement about rows cannot be read, it is left out'),
     shownSigners: null,
   }
 }

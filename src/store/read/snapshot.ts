@@ -47,6 +47,8 @@ export interface SnapshotParts {
   readonly tables: TableCache
   readonly sealed: SealedUpTo
   readonly rows: RowCache
+  /** Called for a statement about rows that cannot be decoded, which is skipped. */
+  readonly onDamagedStatement: (error: ServiceError, height: number) => void
   /** Identities whose seals are shown; null shows all. */
   shownSigners: ReadonlySet<string> | null
 }
@@ -105,7 +107,7 @@ export function createSnapshot(
       { state, visible, sealed: parts.sealed, shownSigners: parts.shownSigners },
       reading,
     ),
-    ...createStatementReads(databases, reading),
+    ...createStatementReads(databases, { onDamaged: parts.onDamagedStatement, reading }),
     ...createRecordReads(databases, reading),
     candidates: (kind, value, from, to, descending) => {
       const low = Math.max(from, state.tail)

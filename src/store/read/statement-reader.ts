@@ -1,24 +1,67 @@
 /** What Hosts signed of the rows of Views, in one snapshot. */
-import { decodeRowStatement } from '../../row-votes/row-statement.ts'
+import { ServiceError } from '../../errors.ts'
+import { decodeRowStatement, type RowStatement } from '../../row-votes/row-statement.ts'
 import type { Environment, ReadTransaction } from '../disk/environment.ts'
 import { heightKey } from '../disk/layout.ts'
+import { keyOfStatement, splitStatementKey, statementKey } from '../disk/statement-layout.ts'
 import type { Snapshot } from '../store.ts'
 
-export interface StatementReads extends Pick<Snapshot, 'rowStatements'> {
+export interface StatementReads
+  extends Pick<Snapshot, 'rowStatements' | 'rowStatementPlaces' | 'rowStatementMessage'> {
+  /** Keys of all pieces. */
   rowStatementKeys(start: Uint8Array, end: Uint8Array): Iterable<Buffer>
 }
 
-/** Reads through the transaction that `reading` returns, or throws. */
+interface StatementParts {
+  /** Called for a statement that cannot be decoded. */
+  readonly onDamaged: (error: ServiceError, height: number) => void
+  /** Returns the transaction of the snapshot, or throws. */
+  readonly reading: () => ReadTransaction
+}
+
 export function createStatementReads(
   { rowStatements }: Environment['databases'],
-  reading: () => ReadTransaction,
+  { onDamaged, reading }: StatementParts,
 ): StatementReads {
+  const keys: StatementReads['rowStatementKeys'] = (start, end) =>
+    rowStatements.getKeys({ start, end, transaction: reading() })
+
+  /** Messages by the keys of their statements, put together from their pieces. */
+  const messages = (start: Uint8Array, end: Uint8Array): Map<string, Buffer> => {
+    const pieces = new Map<string, Buffer[]>()
+    for (const { key, value } of rowStatements.getRange({ start, end, transaction: reading() })) {
+      const name = keyOfStatement(key).toString('hex')
+      pieces.set(name, [...(pieces.get(name) ?? []), value])
+    }
+    return new Map([...pieces].map(([name, values]) => [name, Buffer.concat(values)]))
+  }
+
   return {
-    rowStatementKeys: (start, end) => rowStatements.getKeys({ start, end, transaction: reading() }),
+    rowStatementKeys: keys,
     rowStatements: (height) => {
-      const range = { start: heightKey(height), end: heightKey(height + 1) }
-      const entries = rowStatements.getRange({ ...range, transaction: reading() })
-      return Array.from(entries, ({ value }) => decodeRowStatement(value))
+      const found = [...messages(heightKey(height), heightKey(height + 1)).values()]
+      return found.flatMap((message) => decode(message, (error) => onDamaged(error, height)))
     },
+    rowStatementPlaces: (from, to) => places(from, to),
+    rowStatementMessage: (place) => {
+      const key = statementKey(place)
+      const found = messages(key, Buffer.concat([key, Buffer.alloc(3, 0xff)]))
+      return found.get(key.toString('hex'))
+    },
+  }
+
+  function* places(from: number, to: number): ReturnType<Snapshot['rowStatementPlaces']> {
+    for (const key of keys(heightKey(from), heightKey(to + 1)))
+      if (keyOfStatement(key) === key) yield splitStatementKey(key)
+  }
+}
+
+function decode(message: Buffer, onDamaged: (error: ServiceError) => void): RowStatement[] {
+  try {
+    return [decodeRowStatement(message)]
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error
+    onDamaged(error)
+    return []
   }
 }

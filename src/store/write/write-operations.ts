@@ -8,16 +8,16 @@ import {
   uniteHeights,
 } from '../../primitives/height-ranges.ts'
 import type { Seal } from '../../primitives/seal.ts'
-import { encodeRowStatement, type RowStatement } from '../../row-votes/row-statement.ts'
+import type { RowStatement } from '../../row-votes/row-statement.ts'
 import type { FingerprintSeed } from '../disk/fingerprint.ts'
 import {
   heightKey,
   identityKey,
-  rowStatementKey,
   type StoreIdentity,
   type StoreState,
   sealEntryKey,
 } from '../disk/layout.ts'
+import { statementPieces } from '../disk/statement-layout.ts'
 import type { HoldingReader } from '../read/reader.ts'
 import type { HeldSnapshot } from '../read/snapshot.ts'
 import type { BlockToStore, SealedBlockToStore } from '../store.ts'
@@ -87,24 +87,21 @@ export function putSeals(
   }
 }
 
-/** Stores statements about rows at a height, and removes others. */
+/** Stores statements about rows at a height, and removes others; `onStored` is called unless the height is too low. */
 export function putRowStatements(
   height: number,
   statements: readonly RowStatement[],
   outdated: readonly RowStatement[],
+  onStored: () => void,
 ): WriteOperation {
   return (state) => {
     if (height < state.rowTail) return null
-    const write = (statement: RowStatement, value: Uint8Array | null): Write => {
-      return { database: 'rowStatements', key: rowStatementKey(statement), value }
-    }
-    return {
-      writes: [
-        ...outdated.map((statement) => write(statement, null)),
-        ...statements.map((statement) => write(statement, encodeRowStatement(statement))),
-      ],
-      state,
-    }
+    onStored()
+    const removed = outdated.flatMap(statementPieces).map(({ key }) => ({ key, value: null }))
+    const writes = [...removed, ...statements.flatMap(statementPieces)].map(
+      (piece): Write => ({ database: 'rowStatements', ...piece }),
+    )
+    return { writes, state }
   }
 }
 

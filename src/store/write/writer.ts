@@ -217,8 +217,14 @@ function createPuts(queue: CommitQueue, context: WriteContext, compaction: Compa
     replaceBlocks: (from, to, blocks) => write(replaceBlocks(context, from, to, blocks)),
     truncateAbove: (height) =>
       write(replaceBlocks(context, height + 1, Number.MAX_SAFE_INTEGER, [])),
-    putRowStatements: (height, statements, outdated = []) =>
-      queue.run('statements', putRowStatements(height, statements, outdated)),
+    putRowStatements: async (height, statements, outdated = []) => {
+      let isStored = false
+      const onStored = (): void => {
+        isStored = true
+      }
+      await queue.run('statements', putRowStatements(height, statements, outdated, onStored))
+      return isStored
+    },
     putRecord: (name, value) => queue.run('records', putRecord(name, value)),
   }
 }

@@ -3,8 +3,8 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import type { HostedView } from '../../../src/host/views/hosted-view.ts'
 import { isValidSignature } from '../../../src/identity/signature.ts'
-import { type RowStatement, rowStatementDigest } from '../../../src/row-votes/row-statement.ts'
-import type { ViewLeaf } from '../../../src/row-votes/view-leaf.ts'
+import { type RowStatement, rowsDigest } from '../../../src/row-votes/row-statement.ts'
+import { blockRoot, type ViewLeaf } from '../../../src/row-votes/view-leaf.ts'
 import type { StoreWriter } from '../../../src/store/store.ts'
 import { oracleRoot } from '../../primitives/oracle.ts'
 import { testNetwork } from '../../support/chain/sealed-blocks.ts'
@@ -48,7 +48,7 @@ function assertSigned(room: SigningRoom, height: number, views: readonly HostedV
 function assertValid(statement: RowStatement): void {
   const { network, runtime, signatureType, signatureIdentity, signatureValue } = statement
   assert.deepEqual([network, runtime, signatureIdentity], [testNetwork, 1, hostSigner.identity])
-  const digest = rowStatementDigest(statement)
+  const digest = rowsDigest(statement)
   assert.ok(isValidSignature(signatureType, signatureIdentity, digest, signatureValue))
 }
 
@@ -136,12 +136,14 @@ describe('a Host', () => {
     const chain = engineChain(1)
     const block = { network: testNetwork, runtime: 1, blockNumber: 100 }
     const leaves = [{ view: first.id, rowsRoot: 'ab'.repeat(32), count: 9 }]
-    const unsigned = { ...block, blockHash: chain[0]?.header.hash ?? '', leaves }
+    const blockHash = chain[0]?.header.hash ?? ''
+    const unsigned = { ...block, blockHash, root: blockRoot(leaves) }
     const signed: RowStatement = {
       ...unsigned,
+      leaves,
       signatureType: hostSigner.type,
       signatureIdentity: hostSigner.identity,
-      signatureValue: hostSigner.sign(rowStatementDigest(unsigned)),
+      signatureValue: hostSigner.sign(rowsDigest(unsigned)),
     }
     await room.store.putRowStatements(100, [signed])
     await room.put(chain)

@@ -50,7 +50,8 @@ export function writtenRows(height: number): RowDocument[] {
 /** What a Host signed of those rows; its signature is made up. */
 export function writtenStatement(height: number): RowStatement {
   const { hash } = opaqueBlock(height, writtenBytes(height)).header
-  return opaqueStatement(height, hash)
+  const views = Array.from({ length: 1 + (height % 3) * 70 }, (_, index) => `View ${index}`)
+  return opaqueStatement(height, hash, { views })
 }
 
 /** What the `fill` program says at the end. */

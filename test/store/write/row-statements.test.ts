@@ -1,16 +1,23 @@
 /** What Hosts signed of the rows of Views, kept beside them. */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import { encodeRowStatement } from '../../../src/row-votes/row-statement.ts'
 import { decodeViewBlock, encodeViewBlock } from '../../../src/store/disk/view-layout.ts'
-import type { StoreWriter } from '../../../src/store/store.ts'
-import { opaqueBlock } from '../../support/chain/opaque-blocks.ts'
+import type { StatementPlace, StoreWriter } from '../../../src/store/store.ts'
+import { openWriter } from '../../../src/store/write/writer.ts'
+import { captureLog } from '../../support/captured-log.ts'
+import { opaqueBlock, opaqueNetwork } from '../../support/chain/opaque-blocks.ts'
 import { opaqueStatement } from '../../support/row-statements.ts'
-import { openTestStore } from '../../support/test-store.ts'
+import { openTestStore, testDirectory } from '../../support/test-store.ts'
 import { viewBlock } from '../../support/view-rows.ts'
 
 const hashAt = (height: number, branch = 'main'): string =>
   opaqueBlock(height, 50, branch).header.hash
 const slot = 3
+const placeOf = (statement: StatementPlace): StatementPlace => {
+  const { blockNumber, blockHash, runtime, root, signatureIdentity } = statement
+  return { blockNumber, blockHash, runtime, root, signatureIdentity }
+}
 
 async function put(store: StoreWriter, from: number, to: number): Promise<void> {
   for (let height = from; height <= to; height++) {
@@ -49,6 +56,51 @@ describe('statements about rows', () => {
     })
   })
 
+  it('are kept in pieces of a page, and go with all of them', async (t) => {
+    const store = await openTestStore(t)
+    const hash = hashAt(5)
+    const statements = [1, 26, 27, 28, 54, 1_000].map((count) => {
+      const views = Array.from({ length: count }, (_, index) => `View ${index}`)
+      return opaqueStatement(5, hash, { views, host: `${count}`.padStart(66, '0') })
+    })
+    // The key of this one begins those of another one's pieces.
+    const host = '02'.repeat(32)
+    const alike = opaqueStatement(5, hash, { host })
+    await store.putRowStatements(5, [...statements, alike])
+    const read = (): readonly object[] =>
+      store.reader.read((snapshot) => snapshot.rowStatements(5)).map(placeOf)
+    const inOrder = [...statements, alike].map(placeOf).sort((a, b) => (a.root < b.root ? -1 : 1))
+    store.reader.read((snapshot) => {
+      assert.deepEqual([...snapshot.rowStatementPlaces(5, 5)], inOrder)
+      for (const statement of [...statements, alike]) {
+        const message = snapshot.rowStatementMessage(placeOf(statement))
+        assert.deepEqual(message, Buffer.from(encodeRowStatement(statement)))
+      }
+    })
+    assert.deepEqual(read(), inOrder)
+    await store.putRowStatements(5, [], statements)
+    assert.deepEqual(read(), [placeOf(alike)])
+    await store.putRowStatements(5, [], [alike])
+    const keys = store.reader.read((snapshot) => [...snapshot.rowStatementPlaces(0, 100)])
+    assert.deepEqual(keys, [])
+  })
+
+  it('that cannot be read are left out, with a warning', async (t) => {
+    const { log, messages } = captureLog()
+    const path = testDirectory(t)
+    const store = await openWriter({ path, network: opaqueNetwork, retainBlocks: null }, { log })
+    t.after(() => store.close())
+    const hash = hashAt(5)
+    const [damaged, whole] = [opaqueStatement(5, hash, { runtime: 2 }), opaqueStatement(5, hash)]
+    await store.putRowStatements(5, [{ ...damaged, signatureValue: '' }, whole])
+    assert.deepEqual(
+      store.reader.read((snapshot) => snapshot.rowStatements(5)),
+      [whole],
+    )
+    const warning = 'a statement about rows cannot be read, it is left out'
+    assert.deepEqual(messages('warn'), [warning])
+  })
+
   it('stay when a reorganisation takes their block away', async (t) => {
     const store = await openTestStore(t)
     await put(store, 1, 3)
@@ -63,7 +115,8 @@ describe('statements about rows', () => {
     const kept = (height: number): number =>
       store.reader.read((snapshot) => snapshot.rowStatements(height).length)
     assert.deepEqual([1, 95, 101, 110, 200].map(kept), [0, 0, 1, 1, 1])
-    await store.putRowStatements(100, [opaqueStatement(100, hashAt(100))])
+    assert.equal(await store.putRowStatements(100, [opaqueStatement(100, hashAt(100))]), false)
+    assert.equal(await store.putRowStatements(110, [opaqueStatement(110, hashAt(110))]), true)
     assert.equal(kept(100), 0)
   })
 
