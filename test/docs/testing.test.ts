@@ -16,7 +16,7 @@ const adminToken = 'the token of this Host'
 /** IDs follow from the bytes of a lens, times from the machine. */
 function settled(text: string): string {
   return text
-    .replaceAll(/\b0x[0-9a-fA-F]{64}/g, 'HEX')
+    .replaceAll(/\b0x(?:[0-9a-fA-F]{64}|[0-9a-fA-F]{40})\b/g, 'HEX')
     .replaceAll(/\d+(?:\.\d)? ms/g, 'N ms')
     .replaceAll(/\d+\.\d MiB/g, 'N MiB')
 }

@@ -2,6 +2,7 @@
 import type { RegistryClient } from '../../registry/precompile/registry-client.ts'
 import { printResult, remark } from '../cli/print.ts'
 import type { Terminal } from '../cli/terminal.ts'
+import { viewIDsText } from '../cli/view-ids-text.ts'
 import type { DeployFlags } from './deploy-flags.ts'
 import { type Prepared, type PreparedPrice, preparedPrice } from './prepared-file.ts'
 import { type Registrant, shownOf } from './registrant.ts'
@@ -69,7 +70,7 @@ export function printDryRun(
   const numbers = { bytes, gas: String(gas), fee: String(fee), balance: String(balance) }
   const sent = transaction === null ? {} : { transaction }
   const value = { ...shownOf(registrant), chainId, ...sent, ...numbers, state: 'not sent' }
-  const text = `nothing was sent; ${registrant.view} would be View ${registrant.address}`
+  const text = `nothing was sent; ${registrant.view} would be View ${viewIDsText(registrant)}`
   printResult(terminal, value, { json, text })
 }
 
@@ -81,6 +82,6 @@ export function printNothingToSend(
   { json }: DeployFlags,
 ): void {
   const value = { ...shownOf(registrant), chainId, transaction, state }
-  const text = `nothing is to be sent; View ${registrant.address} is ${state}`
+  const text = `nothing is to be sent; View ${viewIDsText(registrant)} is ${state}`
   printResult(terminal, value, { json, text })
 }

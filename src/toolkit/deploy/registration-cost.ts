@@ -21,19 +21,21 @@ export async function costOf(
 interface Shown {
   readonly view: string
   readonly revision: number
+  readonly id: string
   readonly address: string
   readonly creator: string
 }
 
 /** Several lines. */
 export function costText(
-  { view, revision, address, creator }: Shown,
+  { view, revision, id, address, creator }: Shown,
   { chainId, endpoint }: { readonly chainId: number; readonly endpoint: string },
   { bytes, estimate: { gas, fee, balance } }: Cost,
 ): string {
   return [
     `${view} (version ${revision}) to chain ${chainId} at ${endpoint}`,
-    `  View:    ${address}`,
+    `  ID:      ${id}`,
+    `  address: ${address}`,
     `  sender:  ${creator}`,
     `  size:    ${bytes} bytes of at most ${viewLimits.wire}`,
     `  gas:     ${gas} at most`,

@@ -181,7 +181,7 @@ function statusText(statuses: readonly DeploymentStatus[]): string {
 
 function tableOf(statuses: readonly DeploymentStatus[]): string {
   return tableText(
-    ['VIEW', 'VERSION', 'TARGET', 'WHERE', 'STATE', 'SERVED AS', 'ROWS', 'ADDRESS'],
+    ['VIEW', 'VERSION', 'TARGET', 'WHERE', 'STATE', 'SERVED AS', 'ROWS', 'ADDRESS', 'ID'],
     statuses.map((status) => [
       status.view,
       String(status.revision),
@@ -191,6 +191,7 @@ function tableOf(statuses: readonly DeploymentStatus[]): string {
       status.served ?? '-',
       status.rows === null ? '-' : String(status.rows),
       status.address,
+      status.id,
     ]),
   )
 }

@@ -116,7 +116,7 @@ async function prepareTerms(step: Step): Promise<RegistrationTerms> {
     return terms
   }
   const cost = await costOf(client, creator, wire)
-  const shown = { view: name, revision: 1, address: terms.address, creator }
+  const shown = { view: name, revision: 1, id: terms.id, address: terms.address, creator }
   remark(terminal, costText(shown, { chainId, endpoint }, cost))
   requireAffordable(cost.estimate, creator, limits)
   const { gas, maxFeePerGas, maxPriorityFeePerGas, nonce } = cost.estimate

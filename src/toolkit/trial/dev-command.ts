@@ -6,6 +6,7 @@ import { noSender, viewIDs } from '../../views/view-id.ts'
 import { exitCodeOf } from '../cli/exit-code.ts'
 import { boundedFailure, remark } from '../cli/print.ts'
 import type { Terminal } from '../cli/terminal.ts'
+import { viewIDsText } from '../cli/view-ids-text.ts'
 import { readAdminToken } from '../host-api/admin-token.ts'
 import type { HostAddress } from '../host-api/host-request.ts'
 import { remarkWarnings } from '../host-api/host-warnings.ts'
@@ -146,7 +147,7 @@ async function deploy(dev: Dev, host: HostAddress, { wire, revision }: ProjectWi
       ...{ transaction: null, chainId: null, state: 'registered' },
     })
   const what = isNew ? `deployed as ${report.name}` : 'collection already exists'
-  remark(terminal, `${what}: ${report.id}`)
+  remark(terminal, `${what}: ${viewIDsText(report)}`)
   remarkWarnings(terminal, report.warnings)
 }
 
@@ -177,7 +178,10 @@ async function putBack(dev: Dev, host: HostAddress, note: string): Promise<void>
     const { report, isNew } = await postView(host, removed, notInterrupted)
     if (isNew) writeDevNote(note, report.id, removed)
     dev.removed = null
-    remark(terminal, `the former version is deployed again as ${report.name}: ${report.id}`)
+    remark(
+      terminal,
+      `the former version is deployed again as ${report.name}: ${viewIDsText(report)}`,
+    )
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error
     remark(terminal, `the former version could not be deployed again: ${error.message}`)

@@ -60,6 +60,21 @@ test('a dry run shows what it would cost and sends nothing', async (t) => {
   assert.equal(await heightOf(registry), 0)
 })
 
+test('a dry run names the View by both of its IDs, before and after it is registered', async (t) => {
+  const { deploy, terminal, registry, key } = await openRegistryRoom(t)
+  const argv = ['view', 'deploy', 'Payments', '--target', 'devnet', '--rpc', registry.rpcUrl]
+  const dryRun = () => terminal.run([...argv, '--dry-run'], { env: { VIEWMESH_PRIVATE_KEY: key } })
+  const before = await dryRun()
+  const { id, address } = JSON.parse((await deploy('--yes')).stdout) as Printed
+  const both = `${id} (${address})`
+  assert.equal(before.stdout, `nothing was sent; Payments would be View ${both}\n`)
+  assert.ok(before.stderr.includes(`  ID:      ${id}\n  address: ${address}\n`), before.stderr)
+  const after = await dryRun()
+  assert.equal(after.stdout, `nothing is to be sent; View ${both} is registered\n`)
+  const status = await terminal.run(['view', 'status', 'Payments', '--rpc', registry.rpcUrl])
+  assert.match(status.stdout, new RegExp(` ${address} +${id}\n$`))
+})
+
 test('a dry run shows the balance of an address that has too little', async (t) => {
   const { deploy } = await openRegistryRoom(t)
   const { exitCode, stdout, stderr } = await deploy('--dry-run', {

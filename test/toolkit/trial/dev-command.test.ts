@@ -95,7 +95,10 @@ test('view dev tests again after each change, and keeps the one that passes at t
   const { host, terminal, views, setSdl } = await open(t)
   const blocks = ['--from', host.apiOrigin, '--host', host.apiOrigin]
   const dev = start(['view', 'dev', 'Things', ...blocks], terminal)
-  assert.match(await dev.until(waits), /Things passed\n[\s\S]*deployed as Things: 0x[0-9a-f]{64}\n/)
+  assert.match(
+    await dev.until(waits),
+    /Things passed\n[\s\S]*deployed as Things: 0x[0-9a-f]{64} \(0x[0-9a-fA-F]{40}\)\n/,
+  )
   const [first] = await views()
 
   setSdl('type Things { address: String logIndex: String }')
@@ -105,7 +108,10 @@ test('view dev tests again after each change, and keeps the one that passes at t
   assert.deepEqual(await views(), [first])
 
   setSdl('type Things { address: String logIndex: Int }')
-  assert.match(await dev.until(waits), /Things passed\n[\s\S]*deployed as Things: 0x[0-9a-f]{64}\n/)
+  assert.match(
+    await dev.until(waits),
+    /Things passed\n[\s\S]*deployed as Things: 0x[0-9a-f]{64} \(0x[0-9a-fA-F]{40}\)\n/,
+  )
   const [second, ...others] = await views()
   assert.notEqual(second, first)
   assert.deepEqual(others, [])
@@ -153,7 +159,7 @@ test('view dev deploys the same bytes once a Host that was away is there', async
   assert.match(await dev.until(waits), /Things passed\nerror: no answer from /)
   await listen(port)
   t.after(() => proxy.close())
-  assert.match(await dev.until(waits), /deployed as Things: 0x[0-9a-f]{64}\n/)
+  assert.match(await dev.until(waits), /deployed as Things: 0x[0-9a-f]{64} \(0x[0-9a-fA-F]{40}\)\n/)
   assert.equal((await views()).length, 1)
   dev.interrupt()
   assert.equal(await dev.ended, 130)
@@ -174,17 +180,17 @@ test('view dev puts the former version back under its name where the Host refuse
   const url = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`
   const dev = start(['view', 'dev', 'Things', '--host', url], terminal)
   t.after(() => dev.interrupt())
-  assert.match(await dev.until(waits), /deployed as Things: 0x[0-9a-f]{64}\n/)
+  assert.match(await dev.until(waits), /deployed as Things: 0x[0-9a-f]{64} \(0x[0-9a-fA-F]{40}\)\n/)
   const former = await views()
   setSdl('type Things { address: String logIndex: Int }')
   assert.match(
     await dev.until(waits),
-    /the former version is deployed again as Things: 0x[0-9a-f]{64}\nerror: .* refuses: not this one\n/,
+    /the former version is deployed again as Things: 0x[0-9a-f]{64} \(0x[0-9a-fA-F]{40}\)\nerror: .* refuses: not this one\n/,
   )
   assert.deepEqual(await views(), former)
   // It is this command's own again: the next version takes its place.
   setSdl('type Things { logIndex: Int }')
-  assert.match(await dev.until(waits), /deployed as Things: 0x[0-9a-f]{64}\n/)
+  assert.match(await dev.until(waits), /deployed as Things: 0x[0-9a-f]{64} \(0x[0-9a-fA-F]{40}\)\n/)
   const [next, ...others] = await views()
   assert.deepEqual([next === former[0], others], [false, []])
   dev.interrupt()
@@ -210,7 +216,7 @@ test('view dev shows what the Host warns of', async (t) => {
   const dev = start(['view', 'dev', 'Things', '--host', url], terminal)
   assert.match(
     await dev.until(waits),
-    /deployed as Things: 0x[0-9a-f]{64}\nwarning: twolines in it\nWhat to do: read it\n/,
+    /deployed as Things: 0x[0-9a-f]{64} \(0x[0-9a-fA-F]{40}\)\nwarning: twolines in it\nWhat to do: read it\n/,
   )
   dev.interrupt()
   assert.equal(await dev.ended, 130)
