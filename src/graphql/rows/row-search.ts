@@ -2,8 +2,22 @@
 import type { Chunk } from '../../primitives/body/chunk.ts'
 import { findRowValues } from '../../views/row-codec.ts'
 
-/** Where a field begins in each row, by field, for as long as the store keeps the chunk. */
-const known = new WeakMap<Chunk, Map<number, Uint32Array>>()
+/** A field in each row of a chunk. */
+interface FieldColumn {
+  /** Where its value begins; a row without it has it at the end of the chunk, where nothing is. */
+  readonly starts: Uint32Array
+  /** The last byte of its value as `foldCase` has it, or `ofList`: few others have to be compared in full. */
+  readonly endings: Uint8Array
+}
+
+/** By field, for as long as the store keeps the chunk. */
+const known = new WeakMap<Chunk, Map<number, FieldColumn>>()
+
+/** The bit in which the cases of an ASCII letter differ. */
+const caseBit = 0x20
+const foldCase = (byte = 0): number => byte | caseBit
+/** No byte has it after `foldCase`. */
+const ofList = 0
 
 /**
  * Positions of the rows whose field has the value `wanted`, as `rowTermValue` writes it, or is a list; some that differ in
@@ -13,39 +27,44 @@ const known = new WeakMap<Chunk, Map<number, Uint32Array>>()
 export function rowsThatMayHave(chunk: Chunk, field: number, wanted: Uint8Array): number[] {
   const { bytes, first } = chunk
   const positions: number[] = []
-  const starts = fieldStarts(chunk, field)
-  for (let index = 0; index < starts.length; index++) {
-    const at = starts[index] ?? bytes.length
-    if (isList(bytes[at]) || isAlike(bytes, at, wanted)) positions.push(first + index)
+  const { starts, endings } = fieldColumn(chunk, field)
+  const ending = foldCase(wanted.at(-1))
+  for (let index = 0; index < endings.length; index++) {
+    const found = endings[index]
+    if (found === ofList || (found === ending && isAlike(bytes, starts[index] ?? 0, wanted)))
+      positions.push(first + index)
   }
   return positions
 }
 
-function fieldStarts(chunk: Chunk, field: number): Uint32Array {
-  const fields = known.get(chunk) ?? new Map<number, Uint32Array>()
+function fieldColumn(chunk: Chunk, field: number): FieldColumn {
+  const fields = known.get(chunk) ?? new Map<number, FieldColumn>()
   known.set(chunk, fields)
-  const found = fields.get(field) ?? findStarts(chunk, field)
+  const found = fields.get(field) ?? readColumn(chunk, field)
   fields.set(field, found)
   return found
 }
 
-/** A row without the field has it at the end of the chunk, where nothing is. */
-function findStarts({ bytes, starts, length }: Chunk, field: number): Uint32Array {
-  return Uint32Array.from({ length }, (_, index) => {
-    const places = findRowValues(bytes, starts[index] ?? 0, starts[index + 1] ?? 0)
-    return places[field + 1] ?? bytes.length
-  })
+function readColumn({ bytes, starts, length }: Chunk, field: number): FieldColumn {
+  const column = { starts: new Uint32Array(length), endings: new Uint8Array(length) }
+  for (let index = 0; index < length; index++) {
+    const end = starts[index + 1] ?? 0
+    const places = findRowValues(bytes, starts[index] ?? 0, end)
+    const at = places[field + 1] ?? bytes.length
+    column.starts[index] = at
+    column.endings[index] = isList(bytes[at])
+      ? ofList
+      : foldCase(bytes[(places[field + 2] ?? end) - 1])
+  }
+  return column
 }
 
 const isList = (head: number | undefined): boolean => head !== undefined && head >>> 5 === 4
 
-/** The bit in which the cases of an ASCII letter differ. */
-const caseBit = 0x20
-
 function isAlike(bytes: Buffer, at: number, wanted: Uint8Array): boolean {
   if (at + wanted.length > bytes.length) return false
   for (let index = 0; index < wanted.length; index++) {
-    if (((bytes[at + index] ?? 0) | caseBit) !== ((wanted[index] ?? 0) | caseBit)) return false
+    if (foldCase(bytes[at + index]) !== foldCase(wanted[index])) return false
   }
   return true
 }

@@ -121,9 +121,17 @@ export function readValue(
   key: Uint8Array,
   transaction: ReadTransaction,
 ): Buffer | undefined {
-  const shared = database.getBinaryFast(key, { transaction })
-  if (shared === undefined) return undefined
-  return Buffer.from(shared.subarray(0, database.lastSize))
+  const borrowed = peekValue(database, key, transaction)
+  return borrowed && Buffer.from(borrowed)
+}
+
+/** A value without a copy, or undefined; valid until the next read of any kind. */
+export function peekValue(
+  database: Database,
+  key: Uint8Array,
+  transaction: ReadTransaction,
+): Buffer | undefined {
+  return database.getBinaryFast(key, { transaction })?.subarray(0, database.lastSize)
 }
 
 /** A value that must be there, with other bytes behind it; valid until the next read of any kind. */

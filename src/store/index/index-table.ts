@@ -196,18 +196,15 @@ export function readEntries(readPage: ReadPage): Buffer | undefined {
   return Buffer.concat(Array.from({ length: further }, (_, page) => wholePage(readPage, page + 1)))
 }
 
-/** The places that a table has for a fingerprint, ascending. */
+/** The places that a table has for a fingerprint, ascending. A page is not used after the next one is read. */
 export function findInPages(readPage: ReadPage, fingerprint: number): SpanPosition[] {
   const first = readPage(0)
   if (first === undefined) return []
   const further = first.readUInt16BE(0)
   if (further === 0) return findInEntries(first.subarray(2), fingerprint)
-  const positions: SpanPosition[] = []
-  for (let page = firstPageFor(first, further, fingerprint); page < further; page++) {
-    if (page > 0 && first.readUInt32BE(2 + page * 4) > fingerprint) break
-    positions.push(...findInEntries(wholePage(readPage, page + 1), fingerprint))
-  }
-  return positions
+  return pagesFor(first, further, fingerprint).flatMap((page) =>
+    findInEntries(wholePage(readPage, page), fingerprint),
+  )
 }
 
 /** The places that sorted entries have for a fingerprint, ascending. */
@@ -227,16 +224,19 @@ export function findInEntries(entries: Buffer, fingerprint: number): SpanPositio
   return positions
 }
 
-/** The last page that begins below the fingerprint: equal ones may start at its end. */
-function firstPageFor(directory: Buffer, further: number, fingerprint: number): number {
+/** Pages that may have a fingerprint: from the last that begins below it, as equal ones may start at its end. */
+function pagesFor(directory: Buffer, further: number, fingerprint: number): number[] {
+  const firstOf = (page: number): number => directory.readUInt32BE(2 + page * 4)
   let low = 0
   let high = further
   while (low < high) {
     const middle = (low + high) >>> 1
-    if (directory.readUInt32BE(2 + middle * 4) < fingerprint) low = middle + 1
+    if (firstOf(middle) < fingerprint) low = middle + 1
     else high = middle
   }
-  return Math.max(0, low - 1)
+  const pages = low > 0 ? [low] : []
+  for (let page = low; page < further && firstOf(page) === fingerprint; page++) pages.push(page + 1)
+  return pages
 }
 
 function wholePage(readPage: ReadPage, page: number): Buffer {

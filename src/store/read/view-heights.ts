@@ -1,5 +1,5 @@
 /** Which heights a slot has something of, read from its keys alone. */
-import type { Database, ReadTransaction } from '../disk/environment.ts'
+import { type Database, peekValue, type ReadTransaction } from '../disk/environment.ts'
 import { heightOfViewKey, slotKey, viewBlockKey } from '../disk/view-layout.ts'
 
 export interface ViewHeights {
@@ -28,16 +28,27 @@ export function createViewHeights(blocks: Database, reading: () => ReadTransacti
     const range = { start: viewBlockKey(slot, to), end, reverse: true }
     return Array.from(blocks.getKeys({ ...range, limit, transaction: reading() }), heightOfViewKey)
   }
+  const has = (slot: number, height: number): boolean =>
+    peekValue(blocks, viewBlockKey(slot, height), reading()) !== undefined
   return {
     *each(slot, from, to, descending) {
-      let [low, high] = [Math.max(from, 0), Math.min(to, maxHeight)]
-      for (let limit = fewHeights; low <= high; limit = Math.min(2 * limit, mostHeights)) {
-        const heights = (descending ? downwards : upwards)(slot, low, high, limit)
+      const [low, high, step] = [Math.max(from, 0), Math.min(to, maxHeight), descending ? -1 : 1]
+      const cursor = (at: number, most: number): number[] =>
+        descending ? downwards(slot, low, at, most) : upwards(slot, at, high, most)
+      let [next, limit] = [descending ? high : low, fewHeights]
+      while (next >= low && next <= high) {
+        // A neighbour is found by its key several times as fast as by a cursor.
+        if (has(slot, next)) {
+          yield next
+          next += step
+          limit = fewHeights
+          continue
+        }
+        const heights = cursor(next, limit)
         yield* heights
-        const last = heights.at(-1)
-        if (last === undefined || heights.length < limit) return
-        if (descending) high = last - 1
-        else low = last + 1
+        if (heights.length < limit) return
+        next = (heights.at(-1) ?? next) + step
+        limit = Math.min(2 * limit, mostHeights)
       }
     },
     lowest: (slot, limit) => upwards(slot, 0, maxHeight, limit),

@@ -3,8 +3,8 @@ import { clipHeights, type HeightRanges, hasHeight } from '../../primitives/heig
 import {
   borrowValue,
   type Environment,
+  peekValue,
   type ReadTransaction,
-  readValue,
 } from '../disk/environment.ts'
 import { type FingerprintSeed, rowFingerprint } from '../disk/fingerprint.ts'
 import type { StoreState } from '../disk/layout.ts'
@@ -75,7 +75,7 @@ export function createViewReads(
     return found
   }
   const readSlot = (slot: number): ViewSlot => {
-    const bytes = readValue(databases.viewSlots, slotKey(slot), reading())
+    const bytes = peekValue(databases.viewSlots, slotKey(slot), reading())
     const known = bytes === undefined ? emptySlot : cache.slot(slot, bytes)
     return known.isClearing ? emptySlot : known
   }
@@ -132,6 +132,7 @@ interface RawReads {
   block(slot: number, height: number): ViewBlock | undefined
   /** A copy of a part of the packed rows. */
   copy(slot: number, height: number, start: number, length: number): Buffer
+  /** Valid until the next read. */
   indexPage(slot: number, height: number, page: number): Buffer | undefined
 }
 
@@ -141,7 +142,7 @@ function createRawReads(
 ): RawReads {
   return {
     block: (slot, height) => {
-      const bytes = readValue(viewBlocks, viewBlockKey(slot, height), reading())
+      const bytes = peekValue(viewBlocks, viewBlockKey(slot, height), reading())
       return bytes && decodeViewBlock(bytes)
     },
     copy: (slot, height, start, length) => {
@@ -150,6 +151,6 @@ function createRawReads(
       return copyPieces(readPiece, start, length)
     },
     indexPage: (slot, height, page) =>
-      readValue(viewIndex, viewPieceKey(slot, height, page), reading()),
+      peekValue(viewIndex, viewPieceKey(slot, height, page), reading()),
   }
 }

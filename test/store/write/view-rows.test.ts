@@ -217,6 +217,33 @@ describe('rows of a View', () => {
     })
   })
 
+  it('are at the heights that have some, with gaps of any length, in either direction', async (t) => {
+    const chain = blocks(1, 120)
+    const store = await storeWith(t, chain)
+    const isKept = (height: number): boolean => height % 7 < 4 && (height < 20 || height > 50)
+    const heights = chain.map(({ header }) => header.number).filter(isKept)
+    await putRows(
+      store,
+      1,
+      chain.filter(({ header }) => isKept(header.number)),
+    )
+    store.reader.read((snapshot) => {
+      for (const [from, to] of [
+        [0, 1e9],
+        [0, 3],
+        [4, 6],
+        [5, 52],
+        [20, 50],
+        [71, 71],
+        [120, 130],
+      ] as const) {
+        const within = heights.filter((height) => height >= from && height <= to)
+        assert.deepEqual([...snapshot.viewHeights(1, from, to, false)], within)
+        assert.deepEqual([...snapshot.viewHeights(1, from, to, true)], within.toReversed())
+      }
+    })
+  })
+
   it('are dropped where the height holds another block, or none', async (t) => {
     const store = await storeWith(t, blocks(1, 4))
     const other = blocks(4, 4, 'other')
