@@ -191,7 +191,7 @@ export const errorCodes = {
   TOOLKIT_BUILD_FAILED: 'A lens does not compile.',
   TOOLKIT_CHAIN_INCOMPATIBLE: 'A View reads another chain than the blocks it is tested on.',
   TOOLKIT_CHAIN_REFUSED:
-    'The chain behind --rpc is not a known registry chain, or not the prepared one.',
+    'The chain behind --rpc is not a known registry chain, or not the one that is signed for.',
   TOOLKIT_COMPILER_MISSING: 'What compiles a lens is not installed.',
   TOOLKIT_DEPLOYMENTS_UNREADABLE: 'The file with the deployments of a project cannot be read.',
   TOOLKIT_DEPLOYMENT_DECLINED: 'Somebody who was asked did not want a View to be registered.',

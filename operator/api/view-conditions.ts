@@ -89,12 +89,12 @@ export const viewConditions = {
       FeeHigh: {
         status: 'False',
         meaning:
-          'It may cost more than registration.maxFee: see whether rpcUrl is right, or raise maxFee. This Job sent nothing.',
+          'It may cost more than registration.maxFee: see whether rpcUrl is right, or raise maxFee; viewmesh.io/reconcile-at has it prepared again where gas is cheaper by now. This Job sent nothing.',
       },
       WrongChain: {
         status: 'False',
         meaning:
-          'The node of rpcUrl is on no known registry chain: correct rpcUrl, or name the chain in registration.chainId. This Job sent nothing.',
+          'The node of rpcUrl is on no known registry chain, or on another one than the View is signed for: correct rpcUrl, or name the chain in registration.chainId, for which it is then prepared again. This Job sent nothing.',
       },
       Unreachable: {
         status: 'False',
@@ -104,7 +104,7 @@ export const viewConditions = {
       Refused: {
         status: 'False',
         meaning:
-          'The registry chain refused it, in words that the message repeats: remove the cause. The same transaction is tried again every ten minutes; viewmesh.io/reconcile-at has it tried at once, and prepared again where that one can come to nothing.',
+          'The registry chain refused it, in words that the message repeats: remove the cause. The same transaction is tried again every ten minutes; viewmesh.io/reconcile-at has it prepared again at once, as another transaction.',
       },
       NonceTaken: {
         status: 'False',

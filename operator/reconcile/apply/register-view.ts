@@ -1,4 +1,5 @@
 /** Has a View registered by Jobs: makes the one that is due, and takes in what it says. */
+import type { V1Job } from '@kubernetes/client-node'
 import { registrationTerms } from '../../../src/service/contract.ts'
 import type { ViewResource } from '../../api.ts'
 import { type RegistrationStep, registrationJob } from '../../resources/objects/registration-job.ts'
@@ -7,6 +8,7 @@ import { builtinTypes } from '../../runtime/client/resource-type.ts'
 import type { ReconcileRun } from '../../runtime/controller.ts'
 import {
   afterJob,
+  afterMove,
   noToolkit,
   type RegistrationFinding,
   registeredStatement,
@@ -27,22 +29,18 @@ export async function registerView(
   read: ReadView | null,
   run: ReconcileRun,
 ): Promise<RegistrationFinding | null> {
-  const { registration } = view.spec
-  if (registration === undefined) return null
+  if (view.spec.registration === undefined) return null
   const current = registrationOf(view)
   if (current.state === 'Registered') {
     return { ...underWay(view), statement: registeredStatement(current) }
   }
   if (read === null) return unchanged(view, 'NotValidated', 'It is registered once it is valid.')
-  const { toolkitImage: image, imagePullSecrets: pullSecrets } = parts.options.defaults
-  if (image === null) return noToolkit(view)
+  const job = dueJob(parts, view, read)
+  if (job === null) return noToolkit(view)
+  const moved = afterMove(view)
+  if (moved !== null) return goOn(parts, view, read, moved)
   const failure = parts.view.jobs.reflectorOf(view.metadata.namespace)?.unread() ?? null
   if (failure !== null) throw failure
-  const { attempt } = current
-  const { name: file } = read.file
-  const job = registrationJob(view, stepOf(view, read), {
-    ...{ registration, file, attempt, image, pullSecrets },
-  })
   const { name = '', namespace = '' } = job.metadata ?? {}
   const kept = parts.view.jobs.get(namespace, name)?.value.value
   if (kept === undefined) {
@@ -53,11 +51,40 @@ export async function registerView(
   }
   const outcome = await readRegistrationOutcome(parts.api, job, kept.uid, run.signal)
   const found = afterJob(view, { job: kept, name, outcome }, isAskRequested(view))
-  if (found.again !== null && !view.spec.paused) {
-    const note = found.again
+  return goOn(parts, view, read, found)
+}
+
+/** While paused no other Job is begun: the status stays, and says which one waits. */
+function goOn(
+  parts: ReconcileParts<ViewResource>,
+  view: ViewResource,
+  read: ReadView,
+  found: RegistrationFinding,
+): RegistrationFinding {
+  const { again: note, statement, status } = found
+  if (note === null) return found
+  if (!view.spec.paused) {
     recordEvent(parts, view, { reason: 'RegistrationAgain', action: 'Register', note })
+    return found
   }
-  return found
+  const next = { ...view, status: { ...view.status, registration: status } }
+  const { name } = dueJob(parts, next, read)?.metadata ?? {}
+  return unchanged(view, statement.reason, statement.message, [`Job ${name} created`])
+}
+
+/** The Job for the state that the status has; null without an image for it. */
+function dueJob(
+  { options: { defaults } }: ReconcileParts<ViewResource>,
+  view: ViewResource,
+  read: ReadView,
+): V1Job | null {
+  const { registration } = view.spec
+  const { toolkitImage: image, imagePullSecrets: pullSecrets } = defaults
+  if (registration === undefined || image === null) return null
+  const { attempt } = registrationOf(view)
+  const { name: file } = read.file
+  const parts = { registration, file, attempt, image, pullSecrets }
+  return registrationJob(view, stepOf(view, read), parts)
 }
 
 function stepOf(view: ViewResource, { id, address }: ReadView): RegistrationStep {

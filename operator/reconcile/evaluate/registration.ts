@@ -110,8 +110,14 @@ function afterStep(
   }
   if (current.state === 'Prepared' && registered !== null) {
     const { height, gasUsed } = registered
-    const state = 'Registered' as const
-    const status = { ...current, state, height, ...(gasUsed === null ? {} : { gasUsed }) }
+    const { transaction, ...known } = current
+    // Where another transaction did it, the one that was prepared came to nothing.
+    const isOwn = transaction !== undefined && transaction.hash === registered.transaction
+    const status = {
+      ...{ ...known, state: 'Registered' as const, height },
+      ...(isOwn && { transaction }),
+      ...(gasUsed === null ? {} : { gasUsed }),
+    }
     return { status, statement: registeredStatement(status), again: null, waiting: [] }
   }
   return null
@@ -130,10 +136,27 @@ interface SeenJob {
   readonly outcome: RegistrationOutcome
 }
 
-/** Failures after which the transaction that was prepared can never be in a block: its place is taken. */
+/** Terms are for one chain: where the spec names another one by now, it is prepared for that. Null where it does not. */
+export function afterMove(view: ViewResource): RegistrationFinding | null {
+  const { state, attempt, creator, chainID, transaction } = registrationOf(view)
+  const { chainId } = view.spec.registration ?? {}
+  if (state !== 'Prepared' || chainId === undefined || chainId === chainID) return null
+  const status = { state: 'Preparing' as const, attempt: attempt + 1, ...(creator && { creator }) }
+  const sent = transaction && `; transaction ${transaction.hash} may be there already`
+  const message = `It was prepared for chain ${chainID}, and registration.chainId is ${chainId}${sent ?? ''}.`
+  const what = `It is prepared again, as another transaction: ${message}`
+  return { status, statement: { reason: 'Preparing', message }, again: what, waiting: [] }
+}
+
+/** Failures after which what was prepared can never be in a block: its place is taken, or nobody signs it any more. */
+const lostCodes: readonly (string | null)[] = ['TOOLKIT_NONCE_TAKEN', 'TOOLKIT_PREPARED_INVALID']
+
+/** Those after which it may never be: a person who asks gets another transaction. The chain takes a View once. */
 const finalCodes: readonly (string | null)[] = [
-  'TOOLKIT_NONCE_TAKEN',
+  ...lostCodes,
   'TOOLKIT_REGISTRATION_REFUSED',
+  'TOOLKIT_FEE_HIGH',
+  'REGISTRY_REFUSED',
 ]
 
 /**
@@ -142,7 +165,7 @@ const finalCodes: readonly (string | null)[] = [
  */
 const maxAgain = 3
 
-/** Another Job: at once where another transaction was first, a few times; else where a person asks for it. */
+/** Another Job: at once where the terms are lost, a few times; else where a person asks for it. */
 function again(
   view: ViewResource,
   failure: JobFailure | null,
@@ -150,17 +173,17 @@ function again(
   isAsked: boolean,
 ): RegistrationFinding | null {
   const current = registrationOf(view)
-  const isTaken = failure?.code === 'TOOLKIT_NONCE_TAKEN' && current.attempt < maxAgain
-  if (!isTaken && !isAsked) return null
+  const isLost = lostCodes.includes(failure?.code ?? null) && current.attempt < maxAgain
+  if (!isLost && !isAsked) return null
   const attempt = current.attempt + 1
   const { creator, chainID } = current
   const isFinal = finalCodes.includes(failure?.code ?? null)
   const status: ViewRegistrationStatus = isFinal
     ? { state: 'Preparing', attempt, ...(creator && { creator }), ...(chainID && { chainID }) }
     : { ...current, attempt }
-  const same =
-    current.state === 'Preparing' ? 'prepared again' : 'tried again, as the same transaction'
-  const what = `It is ${isFinal ? 'prepared again, as another transaction' : same}`
+  const another = isFinal ? 'prepared again, as another transaction' : null
+  const same = another ?? 'tried again, as the same transaction'
+  const what = `It is ${current.state === 'Preparing' ? 'prepared again' : same}`
   return { status, statement, again: `${what}: ${statement.message}`, waiting: [] }
 }
 

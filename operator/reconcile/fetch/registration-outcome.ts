@@ -21,6 +21,8 @@ interface PreparedTerms {
 /** How a registration ended. */
 interface Registered {
   readonly height: number
+  /** Hash of the transaction that did it; null where that is another one than was prepared. */
+  readonly transaction: string | null
   readonly gasUsed: string | null
 }
 
@@ -98,12 +100,17 @@ export function parseOutcome(text: string): Omit<RegistrationOutcome, 'obstacle'
   if (typeof message === 'string') {
     return { ...nothing, failure: { code: codeOf(code), message: message.slice(0, maxText) } }
   }
-  const { kind, height, gasUsed } = fields
+  const { kind, height, gasUsed, transaction } = fields
   const isOurs = kind === registrationTerms
   const prepared = isOurs ? preparedOf(fields) : null
   if (prepared !== null) return { ...nothing, prepared }
   if (isOurs && isCount(height)) {
-    return { ...nothing, registered: { height, gasUsed: isAmount(gasUsed) ? gasUsed : null } }
+    const registered = {
+      height,
+      transaction: isHex(transaction, 32) ? transaction : null,
+      gasUsed: isAmount(gasUsed) ? gasUsed : null,
+    }
+    return { ...nothing, registered }
   }
   const last = text.split('\n').findLast((line) => line.trim() !== '') ?? 'it says nothing'
   return { ...nothing, failure: { code: null, message: last.slice(0, maxText) } }
@@ -111,7 +118,7 @@ export function parseOutcome(text: string): Omit<RegistrationOutcome, 'obstacle'
 
 function preparedOf(fields: Readonly<Record<string, unknown>>): PreparedTerms | null {
   const { creator, chainId, transaction } = fields
-  if (!isHex(creator, 20) || !isCount(chainId)) return null
+  if (!isHex(creator, 20) || !isCount(chainId) || chainId === 0) return null
   const base = { creator, chainID: chainId }
   if (transaction === null) return { ...base, transaction }
   const { hash, nonce, gas, maxFeePerGas, maxPriorityFeePerGas } = fieldsOf(transaction)

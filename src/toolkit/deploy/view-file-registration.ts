@@ -24,7 +24,6 @@ import {
   parseSpending,
   requireAffordable,
   requireAllowedFee,
-  requireNamedChain,
 } from '../wallet/spending.ts'
 import type { DeployFlags } from './deploy-flags.ts'
 import { cometUrlOf } from './ended-registration.ts'
@@ -161,12 +160,12 @@ async function requireChain(
   terms: RegistrationTerms,
 ): Promise<void> {
   const limits = parseSpending(flags)
-  requireNamedChain(terms.chainId, limits)
   const chainId = await chainToSignFor(terminal, limits, client.chainId)
   if (chainId === terms.chainId) return
+  const what = limits.chainId === null ? 'the node of --rpc is on' : '--chain-id names'
   throw new ServiceError(
     'TOOLKIT_CHAIN_REFUSED',
-    `the node of --rpc is on chain ${chainId}: the terms are for chain ${terms.chainId}`,
+    `${what} chain ${chainId}: the terms are for chain ${terms.chainId}`,
     { remedy: 'Check --rpc. Where its node only names another ID, give --chain-id.' },
   )
 }
@@ -215,17 +214,31 @@ async function sendOnce(
     remark(terminal, `sent ${hash}`)
     return hash
   } catch (error) {
+    const reason = refusalOf(error)
+    if (/chain.?id/i.test(reason)) throw chainRefused(chainId, reason, error)
     // Another one with this nonce waits for a block, and which of the two comes into one is not decided yet.
     const isTaken = async (): Promise<true | null> =>
       (await client.nonce(creator)) > nonce ? true : null
-    if (!isAboutNonce(error) || !(await awaitMined(terminal.signal, isTaken))) throw error
+    if (!aboutNonce.test(reason) || !(await awaitMined(terminal.signal, isTaken))) throw error
     return hashAt(await placeOfSent(client, placed, terminal))
   }
 }
 
-function isAboutNonce(error: unknown): boolean {
-  if (!(error instanceof ServiceError) || error.code !== 'REGISTRY_REFUSED') return false
-  return /nonce|sequence|underpriced|replacement/i.test(String(error.facts['reason']))
+const aboutNonce = /nonce|sequence|underpriced|replacement/i
+
+/** In the words of the chain; empty where it is something else that failed. */
+function refusalOf(error: unknown): string {
+  const isRefusal = error instanceof ServiceError && error.code === 'REGISTRY_REFUSED'
+  return isRefusal ? String(error.facts['reason']) : ''
+}
+
+/** It may sign with another ID than its node says, or the wrong one was named. */
+function chainRefused(chainId: number, reason: string, cause: unknown): ServiceError {
+  return new ServiceError(
+    'TOOLKIT_CHAIN_REFUSED',
+    `the chain takes nothing that is signed for chain ${chainId}: ${reason}`,
+    { remedy: 'Prepare it again, with the ID of the chain as --chain-id.', cause },
+  )
 }
 
 /** A chain drops a pending View that the other chain refused. */

@@ -23,7 +23,8 @@ const host = readHost('host-minimal')
 const { namespace } = host.metadata
 const { room, view, jobs, lastJob, end, prepare, ask, reported, state, said } =
   registrationRoom(namespace)
-const outcome = { kind: registrationTerms, height: 12, gasUsed: '90000' }
+const { hash } = transaction
+const outcome = { kind: registrationTerms, height: 12, transaction: hash, gasUsed: '90000' }
 
 const keysOf = (name: string): string[] =>
   Object.keys(room.read<V1ConfigMap & KubernetesObject>('ConfigMap', name).binaryData ?? {})
@@ -77,8 +78,10 @@ test('a registered View is done: no further Job, and Hosts have it by the ID of 
   await prepare()
   await room.reconcile(view)
   await end('Complete', outcome)
-  const { state: last, height, gasUsed } = state()
-  assert.deepEqual([last, height, gasUsed], ['Registered', 12, '90000'])
+  assert.deepEqual(state(), {
+    ...{ state: 'Registered', attempt: 0, creator, chainID: 91_273_003, transaction },
+    ...{ height: 12, gasUsed: '90000' },
+  })
   assert.equal(said('Registered'), 'True Registered')
   await room.reconcile(host)
   assert.deepEqual(keysOf('mainnet-host-views-0'), [`${idsOf(creator).id}.view`])
@@ -220,14 +223,79 @@ test('a lost receipt leaves the transaction, and a person who asks has the same 
   assert.equal(jobs().length, 3)
 })
 
-test('what the chain refused is prepared again only where a person asks for it', async () => {
+for (const [code, reason] of [
+  ['TOOLKIT_REGISTRATION_REFUSED', 'Refused'],
+  ['REGISTRY_REFUSED', 'Refused'],
+  ['TOOLKIT_FEE_HIGH', 'FeeHigh'],
+] as const)
+  test(`after ${code} it is prepared again only where a person asks for it`, async () => {
+    await prepare()
+    await room.reconcile(view)
+    await end('Failed', failure(code))
+    await room.reconcile(view)
+    assert.equal(said('Registered'), `False ${reason}`)
+    assert.deepEqual([jobs().length, state().state], [2, 'Prepared'])
+    await ask()
+    assert.deepEqual([state().state, state().attempt], ['Preparing', 1])
+  })
+
+test('terms that nobody can sign any more are prepared again', async () => {
   await prepare()
   await room.reconcile(view)
-  await end('Failed', failure('TOOLKIT_REGISTRATION_REFUSED'))
+  await end('Failed', failure('TOOLKIT_PREPARED_INVALID'))
+  assert.deepEqual(state(), { state: 'Preparing', attempt: 1, creator, chainID: 91_273_003 })
+})
+
+for (const [who, other] of [
+  ['somebody', null],
+  ['another transaction', `0x${'c'.repeat(64)}`],
+] as const)
+  test(`a View that ${who} registered names no transaction of its own`, async () => {
+    await prepare()
+    await room.reconcile(view)
+    await end('Complete', { ...outcome, transaction: other, gasUsed: null })
+    assert.deepEqual(state(), {
+      ...{ state: 'Registered', attempt: 0, creator, chainID: 91_273_003, height: 12 },
+    })
+    const { message } = room.condition(view, 'Registered') ?? {}
+    assert.equal(message, 'The chain has it since block 12.')
+  })
+
+const change = async (more: object): Promise<void> => {
+  await room.edit<ViewResource & KubernetesObject>('View', 'senders', (live) =>
+    Object.assign(live, { spec: { ...live.spec, ...more } }),
+  )
   await room.reconcile(view)
-  assert.equal(said('Registered'), 'False Refused')
-  assert.deepEqual([jobs().length, state().state], [2, 'Prepared'])
-  await ask()
+}
+
+test('what was prepared for another chain than the spec names by now is prepared for that', async () => {
+  await prepare()
+  await room.reconcile(view)
+  await change({ registration: { ...registration, chainId: 91_273_003 } })
+  assert.equal(state().state, 'Prepared')
+  await change({ registration: { ...registration, chainId: 5 } })
+  assert.deepEqual(state(), { state: 'Preparing', attempt: 1, creator })
+  const words = `It was prepared for chain 91273003, and registration.chainId is 5; transaction ${hash} may be there already.`
+  const event = `RegistrationAgain It is prepared again, as another transaction: ${words}`
+  assert.ok(room.events.includes(event))
+  await room.reconcile(view)
+  assert.match(nameOf(lastJob()), /^senders-prepare-/)
+  await end('Complete', { ...terms, chainId: 5 })
+  assert.deepEqual([state().state, state().chainID], ['Prepared', 5])
+})
+
+test('a paused View begins no attempt, whoever asks, until it goes on', async () => {
+  await prepare()
+  await room.reconcile(view)
+  await change({ paused: true })
+  await end('Failed', failure('TOOLKIT_REGISTRATION_REFUSED'))
+  for (const _ of [1, 2]) await ask()
+  assert.deepEqual([state().state, state().attempt], ['Prepared', 0])
+  assert.match(room.condition(view, 'Paused')?.message ?? '', /Job senders-prepare-\w+ created/)
+  await change({ registration: { ...registration, chainId: 5 } })
+  assert.deepEqual([state().state, state().attempt], ['Prepared', 0])
+  await change({ registration })
+  await change({ paused: false })
   assert.deepEqual([state().state, state().attempt], ['Preparing', 1])
 })
 

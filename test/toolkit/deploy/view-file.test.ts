@@ -33,7 +33,11 @@ interface Room {
   /** Transactions of the key in blocks. */
   nonce(): Promise<number>
   /** The first step: its exit code and what it says. */
-  prepare(view?: string, key?: string): Promise<readonly [number, RegistrationTerms & Outcome]>
+  prepare(
+    view?: string,
+    key?: string,
+    ...more: string[]
+  ): Promise<readonly [number, RegistrationTerms & Outcome]>
   /** The second step, on the terms that were prepared last for this View. */
   send(view?: string, ...more: string[]): Promise<readonly [number, Outcome]>
 }
@@ -69,10 +73,11 @@ async function open(t: TestContext): Promise<Room> {
       const answer = await fetch(registry.rpcUrl, { method: 'POST', body: JSON.stringify(body) })
       return Number(((await answer.json()) as { readonly result: string }).result)
     },
-    async prepare(view = 'One', keyFile = 'key') {
+    async prepare(view = 'One', keyFile = 'key', ...more) {
       // As Kubernetes makes the file of the message.
       await write(`${view}-terms`, '')
-      return [await run(view, keyFile, '--prepare', `${view}-terms`), await read(`${view}-terms`)]
+      const flags = ['--prepare', `${view}-terms`, ...more]
+      return [await run(view, keyFile, ...flags), await read(`${view}-terms`)]
     },
     async send(view = 'One', keyFile = 'key', ...more) {
       const flags = ['--send', `${view}-terms`, '--report', 'outcome', ...more]
@@ -162,8 +167,9 @@ test('a wrong --comet is wrong usage before anything is sent', async (t) => {
 test('terms are sent to their chain alone, and nothing is looked at on another one', async (t) => {
   const { nonce, prepare, send, rpcUrl } = await open(t)
   await prepare()
-  const [named, usage] = await send('One', 'key', '--chain-id', '1')
-  assert.deepEqual([named, usage.error?.code], [2, 'TOOLKIT_USAGE_INVALID'])
+  const [named, other] = await send('One', 'key', '--chain-id', '1')
+  assert.deepEqual([named, other.error?.code], [1, 'TOOLKIT_CHAIN_REFUSED'])
+  assert.match(other.error?.message ?? '', /^--chain-id names chain 1: the terms are for chain /)
   const asked: string[] = []
   const saying = async (chainId: number) => {
     const answer = () => `0x${chainId.toString(16)}`
@@ -182,6 +188,16 @@ test('terms are sent to their chain alone, and nothing is looked at on another o
   const misnamed = await openLyingNode(t, rpcUrl, { eth_chainId: () => '0x1' })
   const [sent] = await send('One', 'key', '--rpc', misnamed.url, '--chain-id', chainId)
   assert.deepEqual([sent, await nonce()], [0, 1])
+})
+
+test('what is signed for a chain that it is not is refused as that, and sent nowhere', async (t) => {
+  const { nonce, prepare, send } = await open(t)
+  assert.equal((await prepare('One', 'key', '--chain-id', '5'))[0], 0)
+  const [exitCode, { error }] = await send('One', 'key', '--chain-id', '5')
+  assert.deepEqual([exitCode, error?.code], [1, 'TOOLKIT_CHAIN_REFUSED'])
+  assert.match(error?.message ?? '', /^the chain takes nothing that is signed for chain 5: /)
+  assertExplained(error ?? assert.fail('it did not fail'))
+  assert.equal(await nonce(), 0)
 })
 
 test('the View that is asked for is that of key and file, not that of the terms', async (t) => {

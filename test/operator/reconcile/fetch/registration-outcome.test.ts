@@ -37,6 +37,7 @@ test('terms with any field of another shape are none', () => {
   const wrong = [
     { ...terms, creator: `${terms.creator}00` },
     { ...terms, kind: 'viewmesh/registration-terms/2' },
+    { ...terms, chainId: 0 },
     { ...terms, chainId: -1 },
     { ...terms, transaction: undefined },
     { ...terms, transaction: { ...transaction, hash: '0x' } },
@@ -49,7 +50,11 @@ test('terms with any field of another shape are none', () => {
 })
 
 test('an end is one of registration terms, or none', () => {
-  const ended = { kind: registrationTerms, height: 12, gasUsed: '90000' }
-  assert.deepEqual(parseOutcome(JSON.stringify(ended)).registered, { height: 12, gasUsed: '90000' })
+  const { hash } = terms.transaction
+  const ended = { kind: registrationTerms, height: 12, transaction: hash, gasUsed: '90000' }
+  const { kind, ...registered } = ended
+  assert.deepEqual(parseOutcome(JSON.stringify(ended)).registered, registered)
+  const foreign = parseOutcome(JSON.stringify({ ...ended, transaction: 'none' })).registered
+  assert.deepEqual(foreign, { ...registered, transaction: null })
   assert.equal(parseOutcome(JSON.stringify({ ...ended, kind: undefined })).registered, null)
 })
