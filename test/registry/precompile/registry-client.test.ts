@@ -47,6 +47,26 @@ test('a View is estimated, signed, sent and found, and its address is that of it
   assert.equal((await client.getView(address)).status, 'registered')
 })
 
+test('the same View, key and terms are signed as the same bytes by every release', async () => {
+  const client = createRegistryClient('http://127.0.0.1:1', new AbortController().signal)
+  const terms = { gas: 214_527n, nonce: 7, maxFeePerGas: 10n ** 9n, maxPriorityFeePerGas: 1n }
+  const key = '0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80'
+  assert.deepEqual(await client.sign(key, Uint8Array.of(1, 2, 3), 91273003, terms), {
+    hash: '0x68bd3b66607c09a710f3961ef73e38643ba166e9459ad8fab0cc72484880ae99',
+    raw: [
+      // Type 2 of EIP-2718: chain ID, nonce, priority fee, fee, gas, receiver, no coins.
+      '0x02f8d0840570b72b0701843b9aca00830345ff94000000000000000000000000000000000000021080b864',
+      // register(bytes): selector, offset, length, the bytes.
+      '82fbdc9c0000000000000000000000000000000000000000000000000000000000000020',
+      '0000000000000000000000000000000000000000000000000000000000000003',
+      '0102030000000000000000000000000000000000000000000000000000000000',
+      // No access list, and the signature.
+      'c001a072bd327cf17db6fdf45a60867631238309eec2fe9cc0724187c36d8de4a180d7',
+      'a065adf96d2f1501cd1ae68fec80940451b7883319350b87ddf656ff215c9228af',
+    ].join(''),
+  })
+})
+
 test('a transaction that is sent twice registers once and costs once', async (t) => {
   const { client, key, sender } = await open(t)
   const estimate = await client.estimate(sender, wire)

@@ -28,6 +28,24 @@ const vector = {
   id: '3198bc9c-6672-5ab3-d995-4942343ae5b6',
   version: 3,
 }
+/** The second one: the same key by scrypt, with parameters that this program does not write. */
+const scryptVector = {
+  ...vector,
+  crypto: {
+    cipher: 'aes-128-ctr',
+    cipherparams: { iv: '83dbcc02d8ccb40e466191a123791e0e' },
+    ciphertext: 'd172bf743a674da9cdad04534d56926ef8358534d458fffccd4e6ad2fbde479c',
+    kdf: 'scrypt',
+    kdfparams: {
+      dklen: 32,
+      n: 262144,
+      r: 1,
+      p: 8,
+      salt: 'ab0c7876052600dd703518d6fc3fe8984592145b591fc8fb5c6d43190334ba19',
+    },
+    mac: '2103ac29920d71da29f15d75b4a16dbe95cfd7ff8faea1056c33131d846e3097',
+  },
+}
 const vectorKey = '0x7a28b5ba57c53603b0b07b56bba752f7784bf506fa95edc395f5cf6c7514fe9d'
 const vectorAddress = '0x008AeEda4D805471dF9b2A5B0f38A0C3bCBA786b'
 const mnemonic = 'test test test test test test test test test test test junk'
@@ -70,19 +88,20 @@ test('a wallet is never written over, and nothing is left beside it', async (t) 
   assert.equal(await readFile(join(folder, 'default.json'), 'utf8'), 'mine')
 })
 
-test('a keystore of another tool is taken over with its password, and no other', async (t) => {
-  const terminal = await openTestTerminal(t)
-  const file = join(terminal.cwd, 'foundry.json')
-  await writeFile(file, JSON.stringify(vector))
-  const argv = ['wallet', 'import', '--keystore', file, '--json']
-  const wrong = await terminal.run(argv, { env: { VIEWMESH_WALLET_PASSWORD: 'x' } })
-  assert.deepEqual([wrong.exitCode, wrong.stdout], [1, ''])
-  assert.match(wrong.stderr, /the password does not open/)
-  const right = await terminal.run(argv, { env })
-  const { path, address } = JSON.parse(right.stdout)
-  assert.equal(address, vectorAddress)
-  assert.equal(fromKeystore(await readFile(path, 'utf8'), 'testpassword', path), vectorKey)
-})
+for (const keystore of [vector, scryptVector])
+  test(`a ${keystore.crypto.kdf} keystore of another tool is taken over by its password alone`, async (t) => {
+    const terminal = await openTestTerminal(t)
+    const file = join(terminal.cwd, 'foundry.json')
+    await writeFile(file, JSON.stringify(keystore))
+    const argv = ['wallet', 'import', '--keystore', file, '--json']
+    const wrong = await terminal.run(argv, { env: { VIEWMESH_WALLET_PASSWORD: 'x' } })
+    assert.deepEqual([wrong.exitCode, wrong.stdout], [1, ''])
+    assert.match(wrong.stderr, /the password does not open/)
+    const right = await terminal.run(argv, { env })
+    const { path, address } = JSON.parse(right.stdout)
+    assert.equal(address, vectorAddress)
+    assert.equal(fromKeystore(await readFile(path, 'utf8'), 'testpassword', path), vectorKey)
+  })
 
 test('a mnemonic and a private key come from a file or from standard input', async (t) => {
   const terminal = await openTestTerminal(t)
