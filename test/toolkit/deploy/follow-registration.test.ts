@@ -1,0 +1,107 @@
+/** How a registration that was sent ends where the chain does not take it, calls it another one, or says nothing. */
+import assert from 'node:assert/strict'
+import { Readable } from 'node:stream'
+import { type TestContext, test } from 'node:test'
+import type { ServiceError } from '../../../src/errors.ts'
+import {
+  createRegistryClient,
+  type RegistrationReceipt,
+} from '../../../src/registry/precompile/registry-client.ts'
+import { followRegistration } from '../../../src/toolkit/deploy/follow-registration.ts'
+
+const hex = (bytes: number, digits = '11'): string => `0x${digits.repeat(bytes)}`
+const sent = {
+  ...{ address: hex(20), creator: hex(20), wire: Uint8Array.of(1), hash: hex(32), cometUrl: null },
+}
+const mined = { succeeded: true, height: 3, gasUsed: 5n, address: sent.address }
+
+interface Answers {
+  readonly receipt: RegistrationReceipt | null
+  readonly status?: 'pending' | 'registered'
+  readonly refusal?: () => Promise<string | null>
+  readonly isTTY?: boolean
+}
+
+/** What following it came to, and what a terminal showed meanwhile. */
+async function follow({ receipt, status, refusal, isTTY = false }: Answers) {
+  let shown = ''
+  const write = (text: string): void => {
+    shown += text
+  }
+  const output = { write, isTTY, columns: 80 }
+  const { signal } = new AbortController()
+  const terminal = {
+    ...{ stdin: Readable.from([]), stdout: output, stderr: output, signal },
+    ...{ env: {}, cwd: '/', homeFolder: '/' },
+  }
+  const client = {
+    ...createRegistryClient('http://127.0.0.1:1', signal),
+    receipt: async () => receipt,
+    getView: async () => ({ status: status ?? 'pending', name: '', height: 3 }),
+    refusal: refusal ?? (async () => null),
+  } as const
+  const ended = followRegistration(terminal, client, sent)
+  const failure = await ended.then(
+    () => null,
+    ({ code, message }: ServiceError) => ({ code, message }),
+  )
+  return { failure, shown }
+}
+
+/** Ten minutes pass whenever somebody looks at the clock. */
+function hurry(t: TestContext): void {
+  let now = 0
+  t.mock.method(performance, 'now', () => {
+    now += 600_000
+    return now
+  })
+}
+
+test('a reverted transaction ends it, with the reason where the chain says one', async () => {
+  const receipt = { ...mined, succeeded: false, address: null }
+  const reasons = [
+    [async () => 'no active ICA channel', 'no active ICA channel'],
+    [async () => null, 'the chain gives no reason'],
+    [async () => Promise.reject(new Error('away')), 'the chain gives no reason'],
+  ] as const
+  for (const [refusal, reason] of reasons)
+    assert.deepEqual((await follow({ receipt, refusal })).failure, {
+      code: 'TOOLKIT_REGISTRATION_REFUSED',
+      message: `the transaction was reverted: ${reason}`,
+    })
+})
+
+test('a View that the log of the chain calls by another address is not taken for this one', async () => {
+  const other = hex(20, '22')
+  const receipt = { ...mined, address: other }
+  assert.deepEqual((await follow({ receipt, status: 'registered' })).failure, {
+    code: 'REGISTRY_VIEW_MISMATCH',
+    message: `the chain calls the View ${other}, and ${sent.address} follows from its bytes`,
+  })
+})
+
+test('a transaction that is in no block is given up after two minutes', async (t) => {
+  hurry(t)
+  assert.deepEqual((await follow({ receipt: null })).failure, {
+    code: 'TOOLKIT_REGISTRATION_TIMEOUT',
+    message: `${sent.hash} is in no block after two minutes`,
+  })
+})
+
+test('a View that the other chain never acknowledges is given up as still pending', async (t) => {
+  hurry(t)
+  assert.deepEqual((await follow({ receipt: mined })).failure, {
+    code: 'TOOLKIT_REGISTRATION_TIMEOUT',
+    message: `${sent.address} is still pending`,
+  })
+})
+
+test('what is waited for is shown on a terminal, and nowhere else', async () => {
+  const done = { receipt: mined, status: 'registered' } as const
+  assert.deepEqual(await follow(done), { failure: null, shown: '' })
+  const clear = '\r\u001b[2K'
+  assert.deepEqual(await follow({ ...done, isTTY: true }), {
+    failure: null,
+    shown: `${clear}waiting for a block${clear}`,
+  })
+})
