@@ -1,8 +1,12 @@
-/** Waits for changes in folders; those that are not there are left out. */
-import { type FSWatcher, watch } from 'node:fs'
+/** Waits for changes in folders, also in those that come later, or go and come again. */
+import { type FSWatcher, type WatchListener, watch } from 'node:fs'
+import { basename, dirname } from 'node:path'
 
 interface FolderWatch {
-  /** Watches a folder as well, though not what is in folders inside it. */
+  /**
+   * Watches a folder as well, though not what is in folders inside it. To be called again after each change: one that was
+   * made again is another folder.
+   */
   add(folder: string): void
   /**
    * Resolves once something has changed since the last call, and then nothing more for a moment; after `withinMs` at the
@@ -17,7 +21,7 @@ const quietMs = 100
 
 /** Opens a watch that ends with `signal`. */
 export function openFolderWatch(signal: AbortSignal): FolderWatch {
-  const watchers = new Map<string, FSWatcher>()
+  const watchers = new Map<string, FSWatcher[]>()
   let change = openChange()
   let timer: NodeJS.Timeout | undefined
   const note = (): void => {
@@ -29,18 +33,17 @@ export function openFolderWatch(signal: AbortSignal): FolderWatch {
   return {
     add(folder) {
       if (watchers.has(folder)) return
-      try {
-        const watcher = watch(folder, note)
-        // It is gone: another change shows what became of it.
-        watcher.on('error', () => {
-          watcher.close()
-          watchers.delete(folder)
-          note()
-        })
-        watchers.set(folder, watcher)
-      } catch {
-        // Not there yet.
+      const forget = (): void => {
+        for (const watcher of watchers.get(folder) ?? []) watcher.close()
+        watchers.delete(folder)
+        note()
       }
+      const noteOfParent: WatchListener<string> = (event, name) => {
+        if (event === 'rename' && name === basename(folder)) forget()
+      }
+      const inside = watchThere(folder, note, forget)
+      const parent = watchThere(dirname(folder), noteOfParent, forget)
+      if (inside.length + parent.length > 0) watchers.set(folder, [...inside, ...parent])
     },
     async changed(withinMs) {
       signal.throwIfAborted()
@@ -56,8 +59,21 @@ export function openFolderWatch(signal: AbortSignal): FolderWatch {
     close() {
       signal.removeEventListener('abort', onAbort)
       clearTimeout(timer)
-      for (const watcher of watchers.values()) watcher.close()
+      for (const watcher of [...watchers.values()].flat()) watcher.close()
     },
+  }
+}
+
+/** Watches a folder where it is there. */
+function watchThere(
+  folder: string,
+  listener: WatchListener<string>,
+  onError: () => void,
+): FSWatcher[] {
+  try {
+    return [watch(folder, listener).on('error', onError)]
+  } catch {
+    return []
   }
 }
 
