@@ -7,6 +7,7 @@ import type { Registry } from 'prom-client'
 import type { DigestSigner } from '../identity/signature.ts'
 import { createBlockSource } from '../mesh/block-source.ts'
 import { proveIdentity } from '../mesh/identity-proof.ts'
+import { createRowVoteResponder } from '../mesh/row-vote-responder.ts'
 import { createVoteResponder } from '../mesh/vote-responder.ts'
 import { openP2p, type P2p } from '../p2p/p2p.ts'
 import { peerIdOf } from '../p2p/peers/peer-id.ts'
@@ -165,6 +166,7 @@ async function openNode(
   const handlers: RequestHandlers = {
     identity: () => proof,
     votes: createVoteResponder({ reader, heads: (identities) => storedHeads(reader, identities) }),
+    'row-votes': createRowVoteResponder({ reader }),
   }
   try {
     return await openP2p(

@@ -32,9 +32,10 @@ import {
   createRequestServer,
   type RequestClient,
   type RequestHandlers,
+  type RequestName,
   type RequestServer,
-  requestNames,
   requestProtocol,
+  requestsOf,
 } from './streams/requests.ts'
 
 interface StackOptions {
@@ -62,6 +63,8 @@ export interface Stack {
   readonly server: RangeServer
   readonly client: RangeClient
   readonly request: RequestClient
+  /** The protocols of requests that are responded to. */
+  readonly requests: readonly RequestName[]
   readonly respond: RequestServer
   readonly gater: Gater
   readonly node: P2pNode
@@ -162,7 +165,7 @@ interface ProtocolParts extends Watching, Pick<StackParts, 'source' | 'handlers'
 function createProtocols(
   { limits, network }: StackOptions,
   { openStream, source, handlers, ...watch }: ProtocolParts,
-): Pick<Stack, 'server' | 'client' | 'respond' | 'request'> {
+): Pick<Stack, 'server' | 'client' | 'requests' | 'respond' | 'request'> {
   const gate = createRequestGate(limits, watch)
   const pacer = createPacer(limits)
   return {
@@ -173,6 +176,7 @@ function createProtocols(
       openStream: (peer, signal) => openStream(peer, rangeProtocol(network), signal),
       ownRange: () => source.range(),
     }),
+    requests: requestsOf(handlers),
     respond: createRequestServer(limits, { ...watch, handlers, gate }),
     request: createRequestClient(limits, {
       ...watch,
@@ -223,14 +227,17 @@ export async function connectStack(
   await handleProtocols(stack, network)
 }
 
-async function handleProtocols({ respond, node, server }: Stack, network: string): Promise<void> {
+async function handleProtocols(
+  { respond, requests, node, server }: Stack,
+  network: string,
+): Promise<void> {
   const options = { maxInboundStreams: streamsPerConnection }
   await node.handle(
     rangeProtocol(network),
     (stream, { remotePeer }) => server.serve(remotePeer.toString(), stream),
     options,
   )
-  for (const name of requestNames) {
+  for (const name of requests) {
     await node.handle(
       requestProtocol(network, name),
       (stream, { remotePeer }) => respond(name, remotePeer.toString(), stream),

@@ -17,6 +17,7 @@
 import { hash } from 'node:crypto'
 import {
   type ByteReader,
+  type ByteWriter,
   createByteWriter,
   major,
   readBytes,
@@ -100,7 +101,33 @@ export function groupOf(height: number): number {
 export function groupDigest(seals: Iterable<Pick<Seal, 'blockHash' | 'merkleRoot'>>): string {
   const texts: string[] = []
   for (const { blockHash, merkleRoot } of seals) texts.push(blockHash.slice(2), merkleRoot)
+  return digestOfHex(texts)
+}
+
+/** A digest over bytes in hex. */
+export function digestOfHex(texts: readonly string[]): string {
   return hash('sha256', Buffer.from(texts.join(''), 'hex'), 'hex').slice(0, 2 * digestBytes)
+}
+
+export type DigestsRequest = Extract<VoteRequest, { kind: 'digests' }>
+
+/** Writes a request for digests, by itself or of another protocol with digests. */
+export function writeDigestsRequest(out: ByteWriter, request: DigestsRequest): void {
+  writeHead(out, major.array, 4)
+  writeText(out, 'digests')
+  writeHead(out, major.int, request.from)
+  writeHead(out, major.int, request.to)
+  writeList(out, request.identities, writeHexBytes)
+}
+
+/** Reads what follows the kind in a request for digests. */
+export function readDigestsRequest(reader: ByteReader): DigestsRequest {
+  const heights = readHeights(reader)
+  const identities = readIdentities(reader)
+  const groups = groupOf(heights.to) - groupOf(heights.from) + 1
+  if (groups * identities.length > voteLimits.maxDigests)
+    throw malformedMessage('it asks for too many digests')
+  return { kind: 'digests', ...heights, identities }
 }
 
 export function encodeVoteRequest(request: VoteRequest): Uint8Array {
@@ -112,11 +139,7 @@ export function encodeVoteRequest(request: VoteRequest): Uint8Array {
       writeList(out, request.identities, writeHexBytes)
       break
     case 'digests':
-      writeHead(out, major.array, 4)
-      writeText(out, 'digests')
-      writeHead(out, major.int, request.from)
-      writeHead(out, major.int, request.to)
-      writeList(out, request.identities, writeHexBytes)
+      writeDigestsRequest(out, request)
       break
     case 'seals':
       writeHead(out, major.array, 5)
@@ -140,14 +163,7 @@ export function decodeVoteRequest(bytes: Uint8Array): VoteRequest {
     const length = readLength(reader, 'a request', 2, 5)
     const kind = readText(reader)
     if (kind === 'heads' && length === 2) return { kind, identities: readIdentities(reader) }
-    if (kind === 'digests' && length === 4) {
-      const heights = readHeights(reader)
-      const identities = readIdentities(reader)
-      const groups = groupOf(heights.to) - groupOf(heights.from) + 1
-      if (groups * identities.length > voteLimits.maxDigests)
-        throw malformedMessage('it asks for too many digests')
-      return { kind, ...heights, identities }
-    }
+    if (kind === 'digests' && length === 4) return readDigestsRequest(reader)
     if (kind === 'seals' && length === 5) {
       const identity = readPublicKey(reader)
       return { kind, identity, ...readHeights(reader), after: readAfter(reader) }
@@ -160,7 +176,8 @@ function readIdentities(reader: ByteReader): string[] {
   return readList(reader, 'a list of identities', voteLimits.maxIdentities, readPublicKey)
 }
 
-function readHeights(reader: ByteReader): { from: number; to: number } {
+/** Reads the first and the last height of a range of at most `voteLimits.maxHeights`. */
+export function readHeights(reader: ByteReader): { from: number; to: number } {
   const from = readHeight(reader)
   const to = readHeight(reader)
   if (to < from || to - from >= voteLimits.maxHeights)
@@ -174,7 +191,8 @@ function readAfter(reader: ByteReader): SealPlace | null {
   return { height: readHeight(reader), blockHash: readHash(reader, 'a block hash') }
 }
 
-function readNull(reader: ByteReader): boolean {
+/** Whether null follows, which is read then. */
+export function readNull(reader: ByteReader): boolean {
   const isNull = reader.at < reader.end && reader.bytes[reader.at] === simple.null
   if (isNull) reader.at++
   return isNull

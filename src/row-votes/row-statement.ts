@@ -49,8 +49,8 @@ const items = 9
 const maxRuntime = 2 ** 31 - 1
 /** What a leaf takes at most: two hashes with their heads, a count and the head of the list. */
 const maxLeafBytes = 1 + 2 * 34 + 5
-/** The network at its longest takes 522 bytes, key and signature less than 130. */
-const maxStatementBytes = 1_024 + maxLeaves * maxLeafBytes
+/** Longest message: the network takes 522 bytes at most, key and signature less than 130. */
+export const maxStatementBytes: number = 1_024 + maxLeaves * maxLeafBytes
 
 /** What is signed: SHA-256 of the DAG-CBOR of `[tag, network, runtime version, number, hash, root]`. */
 export function rowsDigest({ network, runtime, ...block }: SignedBlock): Uint8Array {

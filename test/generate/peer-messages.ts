@@ -145,7 +145,11 @@ const rows: readonly Row[] = [
     above: 'that stream is ended',
     faults: [],
   },
-  ...['who a peer is (`identity`)', 'votes (`votes`)'].map(
+  ...[
+    'who a peer is (`identity`)',
+    'votes (`votes`)',
+    'what Hosts signed of rows (`row-votes`, of Hosts alone)',
+  ].map(
     (about): Row => ({
       what: `A question about ${about}`,
       size: `${bytes(maxRequestBytes)}, its answer ${bytes(maxResponseBytes)}`,

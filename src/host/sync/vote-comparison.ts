@@ -3,7 +3,8 @@
  * heights, and the seals of each group of heights that differs.
  */
 import type { ShareOfTime } from '../../mesh/share-of-time.ts'
-import { groupDigests, type Heights } from '../../mesh/vote-responder.ts'
+import type { Heights } from '../../mesh/vote-groups.ts'
+import { groupDigests } from '../../mesh/vote-responder.ts'
 import type { P2p } from '../../p2p/p2p.ts'
 import {
   decodeDigestsAnswer,

@@ -2,7 +2,7 @@
  * Which heights are compared with a peer at a time: the newest page every time, because votes come in there,
  * and some of the older ones in turn, so that all are compared sooner or later.
  */
-import type { Heights } from '../../mesh/vote-responder.ts'
+import type { Heights } from '../../mesh/vote-groups.ts'
 import { groupHeights, groupOf } from '../../primitives/vote-exchange.ts'
 
 /** Older pages to compare: so many from this one on, 0 being the one below the newest. */

@@ -1,6 +1,7 @@
 /**
  * Protocols of one request and one response, each a frame on a stream of its own: `identity/1`, who a
- * peer is, and `votes/1`, which heads and seals it has. What the frames hold is the program's business.
+ * peer is, `votes/1`, which heads and seals it has, and `row-votes/1`, which statements about rows. What the
+ * frames hold is the program's business.
  */
 import type { Stream } from '@libp2p/interface'
 import type { Logger } from 'pino'
@@ -13,13 +14,20 @@ import { createSlots } from '../limits/slots.ts'
 import { type FrameStream, openFrameStream, toStreamFailure } from './frame-stream.ts'
 import type { Pacer, RequestGate } from './request-gate.ts'
 
-export const requestNames = ['identity', 'votes'] as const
+const requestNames = ['identity', 'votes', 'row-votes'] as const
 export type RequestName = (typeof requestNames)[number]
 
-/** How a node responds; null refuses the request, which is a fault of the peer. */
-export type RequestHandlers = Readonly<
-  Record<RequestName, (question: Uint8Array, peer: string) => Reply | Promise<Reply>>
->
+/** Responds to a request; null refuses it, which is a fault of the peer. */
+type RequestHandler = (question: Uint8Array, peer: string) => Reply | Promise<Reply>
+
+/** How a node responds. It does not speak the protocols that are left out. */
+export type RequestHandlers = Readonly<Partial<Record<RequestName, RequestHandler>>>
+
+/** The protocols that a node speaks. */
+export function requestsOf(handlers: RequestHandlers): RequestName[] {
+  return requestNames.filter((name) => handlers[name] !== undefined)
+}
+
 type Reply = Uint8Array | null
 
 /** Name of the protocol of a request. */
@@ -89,7 +97,7 @@ async function handle(
   question: Uint8Array,
 ): Promise<Reply> {
   try {
-    return await handlers[name](question, peer)
+    return (await handlers[name]?.(question, peer)) ?? null
   } catch (error) {
     log.error({ err: error, peer, question: name }, 'a request could not be answered')
     throw error

@@ -69,6 +69,18 @@ test('a request that is refused, or whose response fails, is an error for its se
   assert.ok(asker.p2p.peers().some(({ id }) => id === answerer.id))
 })
 
+test('a protocol that a peer does not speak is an error without blame for either side', async (t) => {
+  const asker = await openRoom(t)
+  const answerer = await openRoom(t, { answers: { votes: () => bytes('these') } })
+  await connect(asker, answerer)
+  const asked = asker.p2p.request(answerer.id, 'row-votes', bytes('?'), within())
+  await assert.rejects(asked, { code: 'P2P_ASK_FAILED' })
+  const votes = await asker.p2p.request(answerer.id, 'votes', bytes('?'), within())
+  assert.equal(Buffer.from(votes).toString(), 'these')
+  for (const room of [asker, answerer])
+    assert.doesNotMatch(await room.registry.metrics(), /viewmesh_p2p_faults_total\{[^}]*\} [1-9]/)
+})
+
 test('strangers of one address share the questions that are open; more are refused without blame', async (t) => {
   const room = await openRoom(t, {
     limits: { requestStreams: { configured: 4, address: 2, strangers: 3 } },
