@@ -174,7 +174,7 @@ export const viewConditions = {
       Failing: {
         status: 'False',
         meaning:
-          'The View fails on a replica, which goes on with its blocks; the message names it with the reason: correct the lens in another View, or give it fewer blocks to read.',
+          'The View fails on a replica, which goes on with its blocks, and has computed none of this View for ten seconds, or failed at some; the message names it with the reason: correct the lens in another View, or give it fewer blocks to read.',
       },
       NotFound: {
         status: 'False',

@@ -28,7 +28,7 @@ export interface ViewAtReplica {
   readonly rows: number | null
   /** The highest block that is done. */
   readonly lastBlock: number | null
-  /** What is wrong, with what to do; null where nothing is. */
+  /** What is wrong, with what to do; null where nothing is, or it goes on all the same. */
   readonly message: string | null
 }
 
@@ -69,7 +69,8 @@ export function parseHostedViews(text: string, ids: readonly string[]): ViewAtRe
 
 function readView(id: string, entry: Fields): ViewAtReplica {
   const { message, remedy } = fieldsOf(entry['error'])
-  const said = [textOf(message), textOf(remedy)].filter((text) => text !== null)
+  const texts = isGoingOn(entry) ? [] : [textOf(message), textOf(remedy)]
+  const said = texts.filter((text) => text !== null)
   return {
     id,
     state: states.find((state) => state === entry['state']) ?? 'waiting',
@@ -79,6 +80,12 @@ function readView(id: string, entry: Fields): ViewAtReplica {
     lastBlock: countOf(entry['last_block']),
     message: said.length === 0 ? null : said.join('. '),
   }
+}
+
+/** Blocks are done while one of them failed, or its lenses have more work than is kept, which passes by itself. */
+function isGoingOn({ state, error, blocks_per_second: rate }: Fields): boolean {
+  if (state !== 'backfilling' && state !== 'lagging' && state !== 'waiting') return false
+  return fieldsOf(error)['code'] === 'LENS_BUSY' || (typeof rate === 'number' && rate > 0)
 }
 
 function readRefused(id: string, entry: Fields): ViewAtReplica {

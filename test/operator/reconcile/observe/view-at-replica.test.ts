@@ -22,6 +22,19 @@ test('a View is found by either ID, whatever the case of its digits, and no othe
   assert.deepEqual(parseHostedViews(text, [short]), [{ ...read, id: short }])
 })
 
+test('a failure counts where nothing is done: not while blocks are, nor while lenses are busy', () => {
+  const messageOf = (more: object): string | null | undefined =>
+    parseHostedViews(JSON.stringify({ views: [{ ...report, ...more }] }), [id])?.[0]?.message
+  for (const state of ['waiting', 'backfilling', 'lagging']) {
+    for (const rate of [null, 0, 'fast', undefined])
+      assert.equal(messageOf({ state, blocks_per_second: rate }), read.message)
+    assert.equal(messageOf({ state, blocks_per_second: 0.1 }), null)
+    assert.equal(messageOf({ state, error: { ...report.error, code: 'LENS_BUSY' } }), null)
+  }
+  for (const state of ['failed', 'quarantined'])
+    assert.equal(messageOf({ state, blocks_per_second: 3 }), read.message)
+})
+
 test('a View that the folder or the registry has and the Host refuses comes with the reason', () => {
   const other = { id, state: 'refused', reason: 'HOST_VIEWS_FULL: it has 100' }
   for (const place of ['folder', 'registry']) {
