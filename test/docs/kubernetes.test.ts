@@ -3,7 +3,13 @@
  * names in commands and texts against the code. `test/e2e/cluster/kubernetes-pages.test.ts` has an API server check them.
  */
 import assert from 'node:assert/strict'
+import { readdirSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'
+import type { ViewSpec } from '../../operator/api/view-spec.ts'
+import { createViewCheck } from '../../src/compute/view-check.ts'
+import { networkOfQuery } from '../../src/views/query-network.ts'
+import { noSender } from '../../src/views/view-id.ts'
+import { encodeView } from '../../src/views/wire.ts'
 import { helmComplaints } from './support/helm-complaints.ts'
 import { kubectlComplaints } from './support/kubectl-complaints.ts'
 import { manifestComplaints, manifestsIn } from './support/kubernetes-manifests.ts'
@@ -56,6 +62,20 @@ for (const page of pages) {
     assert.deepEqual(strangeNames(readPage(page)), [])
   })
 }
+
+for (const name of readdirSync('charts/samples').filter((file) => file !== 'kind.yaml'))
+  test(`the sample ${name} fits the schemas of its kinds, and its Views are accepted`, () => {
+    const manifests = manifestsIn(readFileSync(`charts/samples/${name}`, 'utf8'))
+    assert.ok(manifests.length > 0)
+    for (const manifest of manifests) {
+      assert.deepEqual(manifestComplaints(manifest), [])
+      const { definition } = (manifest as { readonly spec?: Partial<ViewSpec> }).spec ?? {}
+      if (definition === undefined) continue
+      const { query, sdl } = definition
+      const wire = encodeView({ query, sdl, lenses: [] })
+      createViewCheck(networkOfQuery(query))({ sender: noSender, registeredAt: null, wire })
+    }
+  })
 
 test('the pages have manifests, commands and names of each kind to check', () => {
   const blocks = pages.flatMap(blocksOf)
