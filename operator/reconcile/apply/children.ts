@@ -129,15 +129,29 @@ export async function applyDifference(
     forgetAnswer(answers, childKey(kind, name))
     return []
   }
-  const applied = await applyWithoutItems(parts, resource, { ...difference, object }, signal)
-  const additions = withoutAdditions(driftOf(object, applied))
+  const answer = await applyWithoutItems(parts, resource, { ...difference, object }, signal)
+  const additions = withoutAdditions(driftOf(object, answer.left))
   const after =
     additions.length === 0
-      ? applied
+      ? answer.left
       : await api.patch<KubernetesObject>(address, additions, { type: 'json', signal })
-  const drift = driftOf(object, after)
+  // What came between the two is an edit by somebody else, not what admission makes of each write.
+  const drift = inBoth(driftOf(object, answer.applied), driftOf(object, after))
   rememberAnswer(parts, resource, { answers, wanted: asKubernetesObject(object), drift })
   return difference.drift.filter(({ path }) => !drift.some((left) => left.path === path))
+}
+
+function inBoth(first: readonly Drift[], second: readonly Drift[]): Drift[] {
+  const textOf = ({ path, live }: Drift): string => canonicalJson([path, live ?? null]) ?? ''
+  const texts = new Set(first.map(textOf))
+  return second.filter((one) => texts.has(textOf(one)))
+}
+
+interface ApplyAnswer {
+  /** What the API server made of what was applied. */
+  readonly applied: KubernetesObject
+  /** The same after items of others were removed, when somebody else may have written meanwhile. */
+  readonly left: KubernetesObject
 }
 
 /**
@@ -150,7 +164,7 @@ async function applyWithoutItems(
   resource: Resource,
   difference: Difference & { readonly object: ChildObject },
   signal: AbortSignal,
-): Promise<KubernetesObject> {
+): Promise<ApplyAnswer> {
   const { api } = parts
   const { kind, name, object } = difference
   const before = difference.live as KubernetesObject | null
@@ -169,7 +183,8 @@ async function applyWithoutItems(
       : await api.patch(address, operations, { type: 'json', signal })
   }
   try {
-    return await remove(await apply(annotated(object, unmanagedAnnotations(unmanagedItems))))
+    const applied = await apply(annotated(object, unmanagedAnnotations(unmanagedItems)))
+    return { applied, left: await remove(applied) }
   } catch (error) {
     const isInTheWay = unmanagedItems.length > 0 && hasCode(error, 'OPERATOR_API_INVALID')
     if (!isInTheWay || before === null) throw error
@@ -178,7 +193,8 @@ async function applyWithoutItems(
       const ports = (object as V1Service).spec?.ports
       return await api.patch(address, { spec: { ports } }, { type: 'merge', signal })
     })
-    return await apply(object)
+    const applied = await apply(object)
+    return { applied, left: applied }
   }
 }
 

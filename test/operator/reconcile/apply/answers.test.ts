@@ -98,6 +98,33 @@ test('where somebody changes just that, it is written again, and a new answer re
   assert.deepEqual(written(), ['DriftCorrected Secret mainnet-host-connection had been changed.'])
 })
 
+test('what somebody edits while an item of others is removed is drift, and put back', async () => {
+  written()
+  const isOurs = (set: V1StatefulSet & KubernetesObject): boolean => set.spec?.replicas === 1
+  let edits = 0
+  room.server.faults.add(({ method, path, body }) => {
+    // The removal follows the apply: both are patches, and only this one is a list of operations.
+    if (method !== 'PATCH' || !path.endsWith('/statefulsets/mainnet-host')) return false
+    if (!Array.isArray(body) || edits > 0) return false
+    edits += 1
+    const live = room.read<V1StatefulSet & KubernetesObject>('StatefulSet', 'mainnet-host')
+    if (live.spec) live.spec.replicas = 7
+    room.server.put(path, live)
+    return false
+  })
+  await room.edit<V1StatefulSet & KubernetesObject>('StatefulSet', 'mainnet-host', ({ spec }) => {
+    const [variable] = spec?.template.spec?.containers[0]?.env ?? []
+    if (variable) variable.name = 'ANOTHER'
+  })
+  await again(2)
+  assert.equal(edits, 1)
+  assert.ok(isOurs(room.read('StatefulSet', 'mainnet-host')))
+  assert.deepEqual(
+    written().filter((text) => text.startsWith('ChangedByAdmission')),
+    [],
+  )
+})
+
 test('a new spec is written, and what admission makes of it is not reported again', async () => {
   written()
   room.writes()
