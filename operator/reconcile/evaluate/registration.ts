@@ -84,7 +84,13 @@ export function afterJob(view: ViewResource, seen: SeenJob, isAsked: boolean): R
       : unchanged(view, 'JobFailing', obstacleText(view, name, obstacle))
   }
   const statement = failedStatement(view, seen)
-  return again(view, failure, statement, isAsked) ?? { ...underWay(view), statement }
+  const repeat = { isAsked, isLost: isLostCode(failure) || isSilent(seen) }
+  return again(view, failure, statement, repeat) ?? { ...underWay(view), statement }
+}
+
+/** Whether a Job did its step, and its pod went before it was read what that came to. */
+function isSilent({ job, outcome: { prepared, registered, failure } }: SeenJob): boolean {
+  return job.state === 'complete' && prepared === null && registered === null && failure === null
 }
 
 /** What follows from a Job that did its step; null where it does not say what this step has to. */
@@ -102,7 +108,8 @@ function afterStep(
       const outcome = { ...seen.outcome, failure: other }
       const statement = failedStatement(view, { ...seen, outcome })
       const { reason, message } = statement
-      return again(view, other, statement, isAsked) ?? unchanged(view, reason, message)
+      const repeat = { isAsked, isLost: false }
+      return again(view, other, statement, repeat) ?? unchanged(view, reason, message)
     }
     const { state, attempt } = { ...current, state: 'Prepared' as const }
     const status = { state, attempt, ...terms, ...(transaction && { transaction }) }
@@ -151,6 +158,10 @@ export function afterMove(view: ViewResource): RegistrationFinding | null {
 /** Failures after which what was prepared can never be in a block: its place is taken, or nobody signs it any more. */
 const lostCodes: readonly (string | null)[] = ['TOOLKIT_NONCE_TAKEN', 'TOOLKIT_PREPARED_INVALID']
 
+function isLostCode(failure: JobFailure | null): boolean {
+  return lostCodes.includes(failure?.code ?? null)
+}
+
 /** Those after which it may never be: a person who asks gets another transaction. The chain takes a View once. */
 const finalCodes: readonly (string | null)[] = [
   ...lostCodes,
@@ -160,21 +171,21 @@ const finalCodes: readonly (string | null)[] = [
 ]
 
 /**
- * How often a View is prepared again by itself. Each time another transaction is signed, and whoever runs the node can
+ * How often a Job is made again by itself. Each time another transaction is signed, and whoever runs the node can
  * say of every one that its place is taken.
  */
 const maxAgain = 3
 
-/** Another Job: at once where the terms are lost, a few times; else where a person asks for it. */
+/** Another Job: at once where the terms are lost, or what became of them, a few times; else where a person asks for it. */
 function again(
   view: ViewResource,
   failure: JobFailure | null,
   statement: Statement<Reason>,
-  isAsked: boolean,
+  { isAsked, isLost }: { readonly isAsked: boolean; readonly isLost: boolean },
 ): RegistrationFinding | null {
   const current = registrationOf(view)
-  const isLost = lostCodes.includes(failure?.code ?? null) && current.attempt < maxAgain
-  if (!isLost && !isAsked) return null
+  const isByItself = isLost && current.attempt < maxAgain
+  if (!isByItself && !isAsked) return null
   const attempt = current.attempt + 1
   const { creator, chainID } = current
   const isFinal = finalCodes.includes(failure?.code ?? null)
@@ -207,13 +218,16 @@ const reasons: Readonly<Record<string, Reason>> = {
 }
 
 /** The toolkit’s own advice names its flags, which nobody has here. */
-function failedStatement(
-  view: ViewResource,
-  { job, name, outcome: { failure, obstacle } }: SeenJob,
-): Statement<Reason> {
+function failedStatement(view: ViewResource, seen: SeenJob): Statement<Reason> {
+  const { job, name, outcome } = seen
+  const { failure, obstacle } = outcome
+  if (isSilent(seen)) {
+    const message = `Job ${name} is done, and what it came to went with its pod.`
+    return { reason: 'JobFailing', message }
+  }
   const reason = reasons[failure?.code ?? ''] ?? 'JobFailing'
   const what = withoutStop(
-    failure?.message ?? obstacle ?? job.failure ?? 'it ended and says nothing',
+    failure?.message ?? obstacle ?? job.failure ?? 'it failed, and its pods say nothing',
   )
   if (reason === 'JobFailing') {
     return { reason, message: obstacleText(view, name, what) }

@@ -36,6 +36,23 @@ for (const [code, reason, words] of [
     assert.match(room.condition(view, 'Registered')?.message ?? '', words)
   })
 
+test('a Job that is done, and whose pod went before it was read, is made again at once', async () => {
+  await prepare()
+  await room.reconcile(view)
+  const complete = (live: V1Job): V1Job & KubernetesObject =>
+    Object.assign(live, { status: { conditions: [{ type: 'Complete', status: 'True' }] } })
+  for (const made of [2, 3, 4, 5]) {
+    assert.equal(jobs().length, made)
+    await room.edit<V1Job & KubernetesObject>('Job', nameOf(lastJob()), complete)
+    await room.reconcile(view)
+    await room.reconcile(view)
+  }
+  assert.equal(jobs().length, 5)
+  assert.deepEqual([said('Registered'), state().state], ['False JobFailing', 'Prepared'])
+  const terms = jobs().map(({ spec }) => JSON.stringify(spec?.template.spec?.volumes))
+  assert.equal(new Set(terms.slice(1)).size, 1)
+})
+
 test('a Job whose pods a quota refuses says so in the words of Kubernetes', async () => {
   await room.put(view)
   await room.reconcile(view)
