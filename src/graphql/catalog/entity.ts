@@ -43,6 +43,11 @@ export interface Attribute {
   /** The same for all rows of a block, and known without reading one. */
   readonly ofBlock?: true
   read(row: Row): JsonValue
+  /**
+   * A test for a text, which differs from the value in the case of hex digits only; set where that is cheaper than to read
+   * the value.
+   */
+  readonly equals?: (text: string) => (row: Row) => boolean
   /** Writes the value as JSON text; set where that is cheaper than to read it. */
   readonly write?: (out: ByteWriter, row: Row) => void
 }

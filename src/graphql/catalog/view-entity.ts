@@ -6,7 +6,13 @@ import type { RowScalar, RowType } from '../../views/row-type.ts'
 import type { ViewQuery } from '../../views/view-query.ts'
 import { attestationsOf } from '../rows/block-seals.ts'
 import type { Row } from '../rows/row.ts'
-import { putViewValue, type ViewRows, viewRowCount, viewValue } from '../rows/view-rows.ts'
+import {
+  putViewValue,
+  type ViewRows,
+  viewRowCount,
+  viewTextTest,
+  viewValue,
+} from '../rows/view-rows.ts'
 import {
   type OpenViewStream,
   putStreamedValue,
@@ -69,6 +75,7 @@ function storedAttributes(
   const own = fields.map((field, index) => ({
     ...ofField(field),
     read: (row: Row) => viewValue(row, rows, index),
+    ...(isText(field) ? { equals: (text: string) => viewTextTest(rows, index, text) } : {}),
     write: (out: ByteWriter, row: Row) => putViewValue(out, row, rows, index),
   }))
   return [docID(rows), ...own, blockNumber, attestations]
@@ -83,6 +90,9 @@ function streamed({ fields }: ServedView['rowType']): readonly Attribute[] {
   }))
   return [streamedDocID, ...own, streamedBlockNumber, streamedVotes]
 }
+
+const isText = ({ scalar, list }: Field): boolean =>
+  !list && (scalar === 'String' || scalar === 'ID')
 
 const ofField = ({ name, scalar, list, description }: Field) => ({
   name,

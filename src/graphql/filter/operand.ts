@@ -5,10 +5,11 @@
 import { maxPatternLength, refusal } from '../budget/limits.ts'
 import type { Attribute, AttributeKind } from '../catalog/entity.ts'
 import { canonicalOperator } from '../catalog/spelling.ts'
+import { hexLowered } from '../rows/hex-text.ts'
 import { parseHexQuantity } from '../rows/quantity.ts'
 import { parseWholeNumber } from '../rows/whole-number.ts'
 import type { ElementCondition } from './condition.ts'
-import { hexLowered, type Operand, type Operator, type ValueTest, valueTest } from './value-test.ts'
+import { type Operand, type Operator, type ValueTest, valueTest } from './value-test.ts'
 
 /** An object of coerced arguments. */
 type Input = Readonly<Record<string, unknown>>

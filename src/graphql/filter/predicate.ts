@@ -7,11 +7,12 @@ import type { JsonValue } from '../../views/row-values.ts'
 import { rowDocID } from '../catalog/catalog.ts'
 import type { Attribute, Entity, RowLink } from '../catalog/entity.ts'
 import type { BlockView } from '../rows/block-view.ts'
+import { hexLowered } from '../rows/hex-text.ts'
 import { moveTo, type Row, rowAt } from '../rows/row.ts'
 import { bytesOf } from '../rows/stored-value.ts'
 import { comparisonsOf, type FilterCondition } from './condition.ts'
 import { elementTest } from './operand.ts'
-import { hexLowered, type ValueTest, valueTest } from './value-test.ts'
+import { type ValueTest, valueTest } from './value-test.ts'
 
 /** Decides whether a row matches. */
 type Predicate = (row: Row) => boolean
@@ -57,6 +58,8 @@ function simplePredicate(entity: Entity, condition: Simple, reads: Reads): Predi
   switch (condition.op) {
     case 'value': {
       const { attribute, operator, operand } = condition
+      if (operator === '_eq' && typeof operand === 'string' && attribute.equals !== undefined)
+        return equalsPredicate(attribute.equals(operand), operand)
       const test = valueTest(attribute.kind, operator, operand)
       const read = reads.get(attribute) ?? attribute.read
       return mayBeLong(attribute) ? longPredicate(read, test) : (row) => test(read(row))
@@ -168,6 +171,15 @@ function longPredicate(read: Attribute['read'], test: ValueTest): Predicate {
       row.block.session.budget.countComparisons(Math.floor(value.length / charactersAsComparison))
     }
     return test(value)
+  }
+}
+
+/** As many comparisons for each row as for a value of the operand's length. */
+function equalsPredicate(test: Predicate, { length }: string): Predicate {
+  if (length <= charactersAsComparison) return test
+  return (row) => {
+    row.block.session.budget.countComparisons(Math.floor(length / charactersAsComparison))
+    return test(row)
   }
 }
 

@@ -4,6 +4,7 @@
  */
 import type { JsonValue } from '../../views/row-values.ts'
 import type { AttributeKind } from '../catalog/entity.ts'
+import { hexLowered, isHexText } from '../rows/hex-text.ts'
 import { compareQuantities } from '../rows/quantity.ts'
 import { compareWholeNumbers } from '../rows/whole-number.ts'
 
@@ -88,18 +89,6 @@ function equalTest(kind: AttributeKind, operand: Operand): ValueTest {
 
 /** The text of a View's rows is written by its lenses, in any case. */
 const isFreeText = (kind: AttributeKind): boolean => kind === 'string' || kind === 'name'
-
-const hexText = /^0x[0-9a-f]*$/i
-
-/** Hex of any case, which is compared in lower case. */
-function isHexText(value: JsonValue): value is string {
-  return typeof value === 'string' && hexText.test(value)
-}
-
-/** Hex in lower case; all else as it is. */
-export function hexLowered<T extends JsonValue>(value: T): T | string {
-  return isHexText(value) ? value.toLowerCase() : value
-}
 
 const negated =
   (test: ValueTest): ValueTest =>

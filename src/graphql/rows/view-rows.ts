@@ -8,6 +8,7 @@ import type { BlockView, OpenedRow, OpenedRows } from './block-view.ts'
 import { putRowValue } from './put-row-value.ts'
 import type { Row } from './row.ts'
 import { rowsThatMayHave } from './row-search.ts'
+import { createTextTest } from './stored-text.ts'
 import { putText } from './write-value.ts'
 
 /** Where the rows of a View are. */
@@ -27,6 +28,16 @@ export function viewValue(row: Row, rows: ViewRows, field: number): JsonValue {
   const { chunk, places, end } = rowPlaces(row, rows)
   const at = places[field + 1]
   return at === undefined ? null : readRowValue(chunk.bytes, at, end)
+}
+
+/** Tests a value for a text, without reading it. Hex digits are the same in any case. */
+export function viewTextTest(rows: ViewRows, field: number, text: string): (row: Row) => boolean {
+  const wanted = createTextTest(text)
+  return (row) => {
+    const { chunk, places, end } = rowPlaces(row, rows)
+    const at = places[field + 1]
+    return at !== undefined && wanted(chunk.bytes, at, end)
+  }
 }
 
 /** Writes such a value as JSON text. */

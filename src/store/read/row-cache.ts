@@ -1,4 +1,4 @@
-/** What readers keep of rows of Views: slots as they were last parsed, and unpacked chunks of rows. */
+/** What readers keep of rows of Views: slots as they were last parsed, pages of indexes, and unpacked chunks of rows. */
 import { LRUCache } from 'lru-cache'
 import type { Chunk } from '../../primitives/body/chunk.ts'
 import type { RowDirectory } from '../../views/rows.ts'
@@ -7,6 +7,8 @@ import { decodeSlot, type ViewSlot } from '../disk/view-layout.ts'
 export interface RowCache {
   /** A slot parsed, or as it was parsed before where its bytes are the same. */
   slot(slot: number, bytes: Buffer): ViewSlot
+  /** A page of the index of rows by their serial number; undefined is not kept. */
+  indexPage(serial: number, page: number, read: () => Buffer | undefined): Buffer | undefined
   /** The directory of rows by their serial number. */
   directory(serial: number, read: () => RowDirectory): RowDirectory
   /** A chunk of rows by their serial number. */
@@ -18,12 +20,13 @@ const keptSlots = 256
 const overheadBytes = 1024
 /** Memory of a chunk's place in a directory, roughly. */
 const placeBytes = 120
-const chunksPerBlock = 2 ** 16
+const partsPerBlock = 2 ** 16
 
 /** A cache of at most `maxBytes`. */
 export function createRowCache(maxBytes: number): RowCache {
   const slots = new LRUCache<number, { bytes: Buffer; parsed: ViewSlot }>({ max: keptSlots })
   const directories = new LRUCache<number, RowDirectory>({ maxSize: Math.ceil(maxBytes / 8) })
+  const pages = new LRUCache<number, Buffer>({ maxSize: Math.ceil(maxBytes / 8) })
   const chunks = new LRUCache<number, Chunk>({ maxSize: maxBytes })
   return {
     slot: (slot, bytes) => {
@@ -32,6 +35,14 @@ export function createRowCache(maxBytes: number): RowCache {
       const parsed = decodeSlot(bytes)
       slots.set(slot, { bytes: Buffer.from(bytes), parsed })
       return parsed
+    },
+    indexPage: (serial, page, read) => {
+      const key = serial * partsPerBlock + page
+      const known = pages.get(key)
+      if (known !== undefined) return known
+      const bytes = read()
+      if (bytes !== undefined) pages.set(key, bytes, { size: bytes.length + overheadBytes })
+      return bytes
     },
     directory: (serial, read) => {
       const known = directories.get(serial)
@@ -42,7 +53,7 @@ export function createRowCache(maxBytes: number): RowCache {
       return directory
     },
     chunk: (serial, index, read) => {
-      const key = serial * chunksPerBlock + index
+      const key = serial * partsPerBlock + index
       const known = chunks.get(key)
       if (known !== undefined) return known
       const chunk = read()

@@ -1,5 +1,5 @@
 /** Which heights a slot has something of, read from its keys alone. */
-import { type Database, peekValue, type ReadTransaction } from '../disk/environment.ts'
+import type { Database, ReadTransaction } from '../disk/environment.ts'
 import { heightOfViewKey, slotKey, viewBlockKey } from '../disk/view-layout.ts'
 
 export interface ViewHeights {
@@ -15,7 +15,12 @@ const mostHeights = 512
 /** Leaves room for the key above it. */
 const maxHeight = 2 ** 48 - 2
 
-export function createViewHeights(blocks: Database, reading: () => ReadTransaction): ViewHeights {
+/** `has` says of a single height whether it is one of them. */
+export function createViewHeights(
+  blocks: Database,
+  reading: () => ReadTransaction,
+  has: (slot: number, height: number) => boolean,
+): ViewHeights {
   const upwards = (slot: number, from: number, to: number, limit: number): number[] => {
     const [start, end] = [viewBlockKey(slot, from), viewBlockKey(slot, to + 1)]
     return Array.from(
@@ -28,8 +33,6 @@ export function createViewHeights(blocks: Database, reading: () => ReadTransacti
     const range = { start: viewBlockKey(slot, to), end, reverse: true }
     return Array.from(blocks.getKeys({ ...range, limit, transaction: reading() }), heightOfViewKey)
   }
-  const has = (slot: number, height: number): boolean =>
-    peekValue(blocks, viewBlockKey(slot, height), reading()) !== undefined
   return {
     *each(slot, from, to, descending) {
       const [low, high, step] = [Math.max(from, 0), Math.min(to, maxHeight), descending ? -1 : 1]

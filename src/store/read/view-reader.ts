@@ -64,7 +64,11 @@ export function createViewReads(
   { state, seed, cache, hashAt, reading }: ViewReadParts,
 ): ViewReads {
   const raw = createRawReads(databases, reading)
-  const heights = createViewHeights(databases.viewBlocks, reading)
+  const heights = createViewHeights(
+    databases.viewBlocks,
+    reading,
+    (slot, height) => raw.block(slot, height) !== undefined,
+  )
 
   /** As this snapshot has them. */
   const slots = new Map<number, ViewSlot>()
@@ -85,6 +89,18 @@ export function createViewReads(
     const { done } = slotOf(slot)
     for (const height of heights.each(slot, Math.max(from, state.rowTail), to, descending)) {
       if (hasHeight(done, height)) yield height
+    }
+  }
+
+  /** The pages of the index of a block's rows. */
+  const keptPages = (slot: number, height: number) => {
+    const serial = raw.block(slot, height)?.serial
+    return (page: number): Buffer | undefined => {
+      if (serial === undefined) return undefined
+      return cache.indexPage(serial, page, () => {
+        const borrowed = raw.indexPage(slot, height, page)
+        return borrowed && Buffer.from(borrowed)
+      })
     }
   }
 
@@ -119,7 +135,7 @@ export function createViewReads(
     *viewCandidates(slot, field, value, from, to, descending) {
       const wanted = rowFingerprint(seed, field, value)
       for (const height of viewHeights(slot, from, to, descending)) {
-        const found = findInPages((page) => raw.indexPage(slot, height, page), wanted)
+        const found = findInPages(keptPages(slot, height), wanted)
         for (const position of descending ? found.toReversed() : found) {
           yield { height, chunk: chunkAtPosition(position).chunk }
         }
@@ -127,6 +143,9 @@ export function createViewReads(
     },
   }
 }
+
+/** A walk asks for the same block several times, and seldom for one far behind. */
+const mostKnown = 32
 
 interface RawReads {
   block(slot: number, height: number): ViewBlock | undefined
@@ -140,10 +159,21 @@ function createRawReads(
   { viewBlocks, viewRows, viewIndex }: Environment['databases'],
   reading: () => ReadTransaction,
 ): RawReads {
+  /** Blocks of one slot that were read last: what is found by its height is then read. */
+  const known = new Map<number, ViewBlock>()
+  let knownSlot = -1
   return {
     block: (slot, height) => {
-      const bytes = peekValue(viewBlocks, viewBlockKey(slot, height), reading())
-      return bytes && decodeViewBlock(bytes)
+      const transaction = reading()
+      if (slot !== knownSlot || known.size > mostKnown) known.clear()
+      knownSlot = slot
+      const found = known.get(height)
+      if (found !== undefined) return found
+      const bytes = peekValue(viewBlocks, viewBlockKey(slot, height), transaction)
+      if (bytes === undefined) return undefined
+      const block = decodeViewBlock(bytes)
+      known.set(height, block)
+      return block
     },
     copy: (slot, height, start, length) => {
       const readPiece = (piece: number): Buffer =>
