@@ -92,18 +92,6 @@ export function createViewReads(
     }
   }
 
-  /** The pages of the index of a block's rows. */
-  const keptPages = (slot: number, height: number) => {
-    const serial = raw.block(slot, height)?.serial
-    return (page: number): Buffer | undefined => {
-      if (serial === undefined) return undefined
-      return cache.indexPage(serial, page, () => {
-        const borrowed = raw.indexPage(slot, height, page)
-        return borrowed && Buffer.from(borrowed)
-      })
-    }
-  }
-
   return {
     viewBlock: raw.block,
     keptHeights: heights.lowest,
@@ -135,12 +123,29 @@ export function createViewReads(
     *viewCandidates(slot, field, value, from, to, descending) {
       const wanted = rowFingerprint(seed, field, value)
       for (const height of viewHeights(slot, from, to, descending)) {
-        const found = findInPages(keptPages(slot, height), wanted)
+        const found = findInPages(keptPages(raw, cache, slot, height), wanted)
         for (const position of descending ? found.toReversed() : found) {
           yield { height, chunk: chunkAtPosition(position).chunk }
         }
       }
     },
+  }
+}
+
+/** The pages of the index of a block's rows, which the cache keeps. */
+function keptPages(
+  raw: RawReads,
+  cache: RowCache,
+  slot: number,
+  height: number,
+): (page: number) => Buffer | undefined {
+  const serial = raw.block(slot, height)?.serial
+  return (page) => {
+    if (serial === undefined) return undefined
+    return cache.indexPage(serial, page, () => {
+      const borrowed = raw.indexPage(slot, height, page)
+      return borrowed && Buffer.from(borrowed)
+    })
   }
 }
 
