@@ -7,7 +7,7 @@ import { setTimeout as delay, setInterval as every } from 'node:timers/promises'
 
 const intervalMs = 250
 
-/** Sends this process SIGTERM once its parent has gone, where `npm start` is what began it; others may leave it running. */
+/** Sends this process SIGTERM once its parent has gone, where that is `npm start`: any other parent may end before it. */
 export async function followNpm(env: NodeJS.ProcessEnv, signal: AbortSignal): Promise<void> {
   if (env['npm_lifecycle_event'] !== 'start') return
   const parent = process.ppid

@@ -2,8 +2,11 @@
 import assert from 'node:assert/strict'
 import { copyFile, mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { test } from 'node:test'
+import { type TestContext, test } from 'node:test'
 import { openDevelopmentRegistry } from '../../src/devnet/registry/development-registry.ts'
+import { toViewFile } from '../../src/views/view-file.ts'
+import { noSender } from '../../src/views/view-id.ts'
+import { encodeView } from '../../src/views/wire.ts'
 import { testDirectory } from '../support/test-store.ts'
 import { blocksOf } from './support/page.ts'
 import { runShell } from './support/run-shell.ts'
@@ -17,6 +20,7 @@ function settled(text: string): string {
     .replaceAll(/\b0x[0-9a-fA-F]{32,}/g, 'HEX')
     .replaceAll(/http:\/\/127\.0\.0\.1:\d+/g, 'URL')
     .replaceAll(/(height|gas used:) +\d+/g, '$1 N')
+    .replaceAll(/"gasUsed":"\d+"/g, '"gasUsed":"N"')
     .replaceAll(/\/\S+(?=\/\.viewmesh)/g, 'HOME')
 }
 
@@ -47,6 +51,21 @@ test('wallets are made, imported and shown as the page has it', async (t) => {
 })
 
 test('what is prepared and sent is registered as the page has it', async (t) => {
+  const { registry, folder, env } = await openProject(t)
+  await check('--prepare payments.json', { cwd: folder, env }, registry.rpcUrl)
+})
+
+test('a View in a file is registered in two steps as the page has it', async (t) => {
+  const { registry, folder } = await openProject(t)
+  const wire = encodeView({ query: 'Log { data }', sdl: 'type V { data: String }', lenses: [] })
+  const { bytes } = toViewFile({ sender: noSender, wire })
+  await writeFile(join(folder, 'payments.view'), bytes)
+  await writeFile(join(folder, 'key'), registry.accounts[0] ?? '')
+  await check('--view-file payments.view', { cwd: folder }, registry.rpcUrl)
+})
+
+/** A registry, and a project with the View of the pages. */
+async function openProject(t: TestContext) {
   const registry = await openDevelopmentRegistry({ acknowledgeMs: 100 })
   t.after(() => registry.close())
   const folder = testDirectory(t)
@@ -58,6 +77,5 @@ test('what is prepared and sent is registered as the page has it', async (t) => 
     `${project?.text}viewmesh view create Payments --from-abi Token.json --event Transfer`,
     { cwd: folder },
   )
-  const env = { VIEWMESH_PRIVATE_KEY: key }
-  await check('--prepare payments.json', { cwd: folder, env }, registry.rpcUrl)
-})
+  return { registry, folder, env: { VIEWMESH_PRIVATE_KEY: key } }
+}

@@ -1,6 +1,7 @@
 /** docs/views: the commands that build, deploy and restore Views print what the pages show. */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
+import { repository } from '../support/repository.ts'
 import { testDirectory } from '../support/test-store.ts'
 import { openExampleHost } from './support/example-host.ts'
 import { blocksOf } from './support/page.ts'
@@ -18,6 +19,16 @@ function settled(text: string): string {
     .replaceAll(/waiting|backfilling|live/g, 'STATE')
     .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'TIME')
     .replaceAll(/\d+ bytes/g, 'N bytes')
+    .replaceAll(/Node\.js: \d+\.\d+\.\d+/g, 'Node.js: VERSION')
+    .replaceAll(/\/\S+(?=\/\.viewmesh)/g, 'HOME')
+}
+
+/** The commands for this Host in the place of the one that `npm start` starts. */
+function here(text: string, hostUrl: string): string {
+  return text
+    .replaceAll(named, hostUrl)
+    .replace(/HOST_ADMIN_TOKEN=\.\.\. .*/, `HOST_ADMIN_TOKEN='${token}'`)
+    .replace('viewmesh doctor', `viewmesh doctor --host ${hostUrl}`)
 }
 
 /** Runs the blocks of a page in one folder, and compares what each prints with the text below it. */
@@ -28,8 +39,11 @@ async function checkPage(page: string, folder: string, hostUrl: string): Promise
   let compared = 0
   for (const [index, { language, text, line }] of blocks.entries()) {
     if (language !== 'sh') continue
-    const env = { HOST_ADMIN_TOKEN: token }
-    const stdout = await runShell(text.replaceAll(named, hostUrl), { cwd: folder, env })
+    const stdout = await runShell(here(text, hostUrl), {
+      // The first block stands in a clone, the others in a project.
+      cwd: text.includes('VIEWMESH=$PWD') ? repository : folder,
+      env: { HOST_ADMIN_TOKEN: token, HOME: folder },
+    })
     const shown = blocks[index + 1]
     if (shown?.language !== 'text') continue
     compared += 1
@@ -46,7 +60,7 @@ async function openHost(context: TestContext): Promise<string> {
 
 test('the walk of docs/views/first-view.md prints what the page shows', async (context) => {
   const url = await openHost(context)
-  assert.equal(await checkPage('docs/views/first-view.md', testDirectory(context), url), 5)
+  assert.equal(await checkPage('docs/views/first-view.md', testDirectory(context), url), 6)
 })
 
 for (const page of ['docs/views/versions.md', 'docs/views/limits.md'])

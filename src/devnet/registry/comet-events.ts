@@ -83,9 +83,13 @@ export function txResult(transaction: LedgerTransaction): Readonly<Record<string
   }
 }
 
-/** Bytes that stand for a transaction; their SHA-256 is its hash. */
-export function txBytes({ id }: LedgerTransaction): Buffer {
-  return Buffer.from(`stand-in ${id}`, 'utf8')
+/**
+ * Bytes that stand for a transaction; their SHA-256 is its hash. One that registers holds the Views, as on the real chain,
+ * so that messages about it are as large.
+ */
+export function txBytes({ id, steps }: LedgerTransaction): Buffer {
+  const registered = steps.filter(({ kind }) => kind === 'pending').map(({ view }) => view.wire)
+  return Buffer.concat([Buffer.from(`stand-in ${id}`, 'utf8'), ...registered])
 }
 
 /** The hash of a transaction, as CometBFT writes it. */

@@ -21,4 +21,6 @@ export interface Terminal {
   readonly homeFolder: string
   /** Aborts when the user interrupts. */
   readonly signal: AbortSignal
+  /** How long a receipt may come after its nonce, in milliseconds; default 5,000. Tests know that their chain is one node. */
+  readonly appearsWithinMs?: number
 }

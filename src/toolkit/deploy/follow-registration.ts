@@ -95,7 +95,7 @@ async function requireSuccess(
 }
 
 interface Waiting extends Sent {
-  /** Of the block that has the transaction; 0 where that is not known. */
+  /** Of the block that has the transaction; 0 where others sent it, until the chain says it of the pending View. */
   readonly sinceHeight: number
 }
 
@@ -107,6 +107,7 @@ async function acknowledged(
   onWait: (seconds: number) => void,
 ): Promise<number> {
   const { address } = sent
+  let { sinceHeight } = sent
   const began = performance.now()
   let answeredAt: number | null = null
   let wasPending = false
@@ -120,7 +121,9 @@ async function acknowledged(
     const { status, height } = known ?? { status: 'unknown', height: 0 }
     const hadTime = now - (answeredAt ?? now) > appearsWithinMs
     if (status === 'registered') return height
-    if (status === 'none' && (wasPending || hadTime)) throw await dropped(terminal, client, sent)
+    if (status === 'pending') sinceHeight = height
+    if (status === 'none' && (wasPending || hadTime))
+      throw await dropped(terminal, client, { ...sent, sinceHeight })
     if (waitedMs > acknowledgedWithinMs) throw timedOut(address, 'is still pending')
     wasPending ||= status === 'pending'
     onWait(Math.floor(waitedMs / 1_000))

@@ -11,6 +11,8 @@ export interface RowFacts {
   readonly rows: number
   readonly fields: readonly FieldCount[]
   readonly unknown: Readonly<Record<string, number>>
+  /** What the lenses are given: what they carry on of it is theirs to read and not meant for the rows. */
+  readonly given: readonly string[]
 }
 
 /** What is wrong with rows of a View whose blocks all went well. */
@@ -62,11 +64,11 @@ function sameInOtherCase(name: string, unknown: RowFacts['unknown']): string {
     : `The lens writes ${found}: names have to be the same in every letter.`
 }
 
-/** One finding for all: a lens that extends its document carries every field of the query on. */
-function unknownFields({ unknown, rows }: RowFacts): ViewFinding[] {
-  const names = Object.entries(unknown).map(([name, count]) =>
-    count === rows ? name : `${name} (${count} of ${rows} rows)`,
-  )
+/** One finding for all that the lenses make, or the query selects where there are none. */
+function unknownFields({ unknown, rows, given }: RowFacts): ViewFinding[] {
+  const names = Object.entries(unknown)
+    .filter(([name]) => !given.includes(name))
+    .map(([name, count]) => (count === rows ? name : `${name} (${count} of ${rows} rows)`))
   if (names.length === 0) return []
   return [
     finding(

@@ -10,7 +10,7 @@ import { checkModule } from '../../lens/module-check.ts'
 import { type LensProcess, openLensProcess } from '../../lens/process/lens-process.ts'
 import { threadUrl } from '../../service/threads/thread.ts'
 import { noSender } from '../../views/view-id.ts'
-import type { ViewQuery } from '../../views/view-query.ts'
+import { selectedNames, type ViewQuery } from '../../views/view-query.ts'
 import { silentLog } from '../blocks/silent-log.ts'
 import { openTrialStore, type TrialBlocks } from '../blocks/trial-store.ts'
 import { compareWithExpected } from './expected-rows.ts'
@@ -261,6 +261,7 @@ function reportOf(
     rows: rows.length + leftOut,
     fields: results.reduce<readonly FieldCount[]>((sum, { fields }) => addCounts(sum, fields), []),
     unknown: addUnknown(results),
+    given: query === undefined || (lenses?.length ?? 0) === 0 ? [] : selectedNames(query),
   }
   const hasFailed = problems.some(({ severity }) => severity === 'error')
   const findings = mergeFindings([

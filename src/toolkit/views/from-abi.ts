@@ -93,6 +93,7 @@ function sdlOf(type: string, event: string, contract: string | null): string {
 type ${type} @materialized(if: true) {
   logAddress: String @index
   event: String
+  signature: String
   arguments: JSON
   hash: String
   blockNumber: Int

@@ -13,7 +13,7 @@ import { otherPorts, type RunningStart, startCommand, until } from './start-comm
 
 /**
  * How far the chain of `npm start`, with a block each second, may get before a deployed View has rows. The service has two seconds
- * for it, which are two blocks; the rest is for machines that run other tests meanwhile.
+ * for it, which `npm run bench -- --views` measures; this is for machines that run other tests meanwhile.
  */
 const mostBlocks = 10
 const token = '0x5fbdb2315678afecb367f032d93f642f64180aa3'

@@ -2,12 +2,15 @@
 import assert from 'node:assert/strict'
 import { Readable } from 'node:stream'
 import { type TestContext, test } from 'node:test'
+import { openDevelopmentRegistry } from '../../../src/devnet/registry/development-registry.ts'
 import type { ServiceError } from '../../../src/errors.ts'
 import {
   createRegistryClient,
   type RegistrationReceipt,
+  type RegistryClient,
 } from '../../../src/registry/precompile/registry-client.ts'
 import { followRegistration } from '../../../src/toolkit/deploy/follow-registration.ts'
+import { encodeView } from '../../../src/views/wire.ts'
 
 const hex = (bytes: number, digits = '11'): string => `0x${digits.repeat(bytes)}`
 const sent = {
@@ -16,6 +19,9 @@ const sent = {
 const mined = { succeeded: true, height: 3, gasUsed: 5n, address: sent.address }
 
 interface Answers {
+  /** Default: `mined` is asked for, and nobody for reasons. */
+  readonly sent?: Partial<Parameters<typeof followRegistration>[2]>
+  readonly getView?: RegistryClient['getView']
   readonly receipt: RegistrationReceipt | null
   readonly status?: 'pending' | 'registered'
   readonly refusal?: () => Promise<string | null>
@@ -23,7 +29,7 @@ interface Answers {
 }
 
 /** What following it came to, and what a terminal showed meanwhile. */
-async function follow({ receipt, status, refusal, isTTY = false }: Answers) {
+async function follow({ receipt, status, refusal, isTTY = false, ...more }: Answers) {
   let shown = ''
   const write = (text: string): void => {
     shown += text
@@ -37,10 +43,10 @@ async function follow({ receipt, status, refusal, isTTY = false }: Answers) {
   const client = {
     ...createRegistryClient('http://127.0.0.1:1', signal),
     receipt: async () => receipt,
-    getView: async () => ({ status: status ?? 'pending', name: '', height: 3 }),
+    getView: more.getView ?? (async () => ({ status: status ?? 'pending', name: '', height: 3 })),
     refusal: refusal ?? (async () => null),
   } as const
-  const ended = followRegistration(terminal, client, sent)
+  const ended = followRegistration(terminal, client, { ...sent, ...more.sent })
   const failure = await ended.then(
     () => null,
     ({ code, message }: ServiceError) => ({ code, message }),
@@ -104,4 +110,30 @@ test('what is waited for is shown on a terminal, and nowhere else', async () => 
     failure: null,
     shown: `${clear}waiting for a block${clear}`,
   })
+})
+
+test('an older failure of a View that others sent is not taken for the one of now', async (t) => {
+  const registry = await openDevelopmentRegistry({ acknowledgeMs: null })
+  t.after(() => registry.close())
+  const wire = encodeView({ query: 'Log { data }', sdl: 'type V { data: String }', lenses: [] })
+  const address = await registry.register(sent.creator, wire)
+  await registry.settle({ failed: [address] })
+  let now = 0
+  t.mock.method(performance, 'now', () => {
+    now += 3_000
+    return now
+  })
+  const endOf = async (height: number): Promise<string | undefined> => {
+    const states = ['pending', 'none'] as const
+    let asked = 0
+    const { failure } = await follow({
+      receipt: null,
+      sent: { address, wire, hash: null, cometUrl: registry.cometUrl },
+      getView: async () => ({ status: states[asked++] ?? 'none', name: '', height }),
+    })
+    return failure?.message
+  }
+  const older = 'the registration failed: the other chain refused it'
+  assert.equal(await endOf(1_000), older)
+  assert.equal(await endOf(1), `${older}: ABCI code: 1: error handling packet`)
 })

@@ -168,7 +168,7 @@ test('status of two Hosts of which one went away shows both and ends with 3', as
   )
 })
 
-test('without a Host one is started, with its data kept and named, until it is interrupted', async (context) => {
+test('without a Host one is started, with its playground and its data kept, until interrupted', async (context) => {
   const { cwd, homeFolder, json } = await openTestTerminal(context)
   await json('view', 'create', 'Things', ...parts)
   const [api = 0, p2p = 0, health = 0] = await freePorts(3)
@@ -190,6 +190,8 @@ test('without a Host one is started, with its data kept and named, until it is i
     const child = deploy()
     context.after(() => child.process.kill('SIGKILL'))
     await child.says(`"isNew": ${isNew}`)
+    const playground = await fetch(`http://127.0.0.1:${api + 1}/`)
+    assert.match(await playground.text(), /GraphiQL|graphiql/)
     child.process.kill(signal)
     const { code, stderr } = await child.ended()
     assert.equal(code, 130)

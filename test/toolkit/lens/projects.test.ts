@@ -1,24 +1,14 @@
 import assert from 'node:assert/strict'
-import { execFileSync } from 'node:child_process'
 import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import process from 'node:process'
 import { describe, it, type TestContext, test } from 'node:test'
 import { repository } from '../../support/repository.ts'
+import { hasRust } from '../../support/rust.ts'
 import { openTestTerminal } from '../support/test-terminal.ts'
 import { trial, usdc } from '../trial/support/trial-room.ts'
 
 const env = { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '' }
-
-/** Whether Rust can make WebAssembly on this machine. */
-function hasRust(): boolean {
-  try {
-    const sysroot = execFileSync('rustc', ['--print', 'sysroot'], { encoding: 'utf8' }).trim()
-    return readdirSync(join(sysroot, 'lib/rustlib')).includes('wasm32-unknown-unknown')
-  } catch {
-    return false
-  }
-}
 
 /** Makes and builds a lens; returns what `lens build` prints, and what a View of it has of the samples. */
 async function make(t: TestContext, language: string): Promise<Record<string, unknown>> {
@@ -51,7 +41,7 @@ describe('lens new', () => {
   })
 
   it('makes a lens in Rust that builds, passes lens doctor and makes rows', {
-    skip: !hasRust(),
+    skip: hasRust() ? false : 'NOT RUN: Rust is not here, or cannot make WebAssembly',
   }, async (t) => {
     assert.deepEqual(await make(t, 'rust'), expected)
   })

@@ -55,6 +55,7 @@ export async function openTestTerminal(context: TestContext): Promise<TestTermin
       stdout: output('stdout'),
       stderr: output('stderr'),
       cwd: options.cwd ?? cwd,
+      appearsWithinMs: 100,
       ...{ env, homeFolder, signal },
     })
     return { exitCode, ...texts }

@@ -19,9 +19,11 @@ const whole: FieldCount = {
   wrongExample: null,
 }
 
+const nothing = { unknown: {}, given: [] }
+
 /** What is found of rows with this one field. */
 function codesOf(field: Partial<FieldCount>, more: Partial<RowFacts> = {}): string[] {
-  const facts = { documents: 9, rows, fields: [{ ...whole, ...field }], unknown: {}, ...more }
+  const facts = { documents: 9, rows, fields: [{ ...whole, ...field }], ...nothing, ...more }
   return rowFindings(facts).map(({ severity, code }) => `${severity} ${code}`)
 }
 
@@ -36,12 +38,13 @@ test('a field is judged by all rows: one value of another type is enough, one mi
   assert.deepEqual(codesOf({ values: 0, nulls: 1, missing: 2 }), ['warning FIELD_ALWAYS_NULL'])
 })
 
-test('what is not in the SDL is named once, with how many rows have it where not all do', () => {
+test('what lenses make beyond the SDL is named once, with how many rows have it where not all do', () => {
   const [found, ...others] = rowFindings({
     documents: 9,
     rows,
     fields: [whole],
-    unknown: { hash: 3, from: 1 },
+    unknown: { hash: 3, from: 1, topics: 3 },
+    given: ['topics', 'data'],
   })
   assert.deepEqual(others, [])
   assert.equal(found?.code, 'OUTPUT_FIELD_NOT_IN_SDL')

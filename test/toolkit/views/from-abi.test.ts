@@ -28,6 +28,7 @@ test('create --from-abi writes query, SDL and arguments for one event of one con
 type Payments @materialized(if: true) {
   logAddress: String @index
   event: String
+  signature: String
   arguments: JSON
   hash: String
   blockNumber: Int

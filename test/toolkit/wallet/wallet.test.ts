@@ -6,6 +6,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { ServiceError } from '../../../src/errors.ts'
 import { fromKeystore, parsePrivateKey } from '../../../src/toolkit/wallet/keystore.ts'
+import { repository } from '../../support/repository.ts'
 import { openTestTerminal } from '../support/test-terminal.ts'
 
 const env = { VIEWMESH_WALLET_PASSWORD: 'testpassword' }
@@ -102,6 +103,24 @@ for (const keystore of [vector, scryptVector])
     assert.equal(address, vectorAddress)
     assert.equal(fromKeystore(await readFile(path, 'utf8'), 'testpassword', path), vectorKey)
   })
+
+test('a keystore that Foundry wrote is taken over as it stands in its folder', async (t) => {
+  // `cast wallet import fixture --private-key 0x59c6... --unsafe-password 'a password of tests'` of Foundry 1.7.1 wrote it;
+  // the key is the second one that anvil funds.
+  const file = join(repository, 'test/fixtures/toolkit/cast-1.7.1-keystore.json')
+  const terminal = await openTestTerminal(t)
+  const argv = ['wallet', 'import', '--keystore', file, '--json']
+  const made = await terminal.run(argv, {
+    env: { VIEWMESH_WALLET_PASSWORD: 'a password of tests' },
+  })
+  assert.equal(made.exitCode, 0, made.stderr)
+  const { path, address } = JSON.parse(made.stdout)
+  assert.equal(address, '0x70997970C51812dc3A010C7d01b50e0d17dc79C8')
+  assert.equal(
+    fromKeystore(await readFile(path, 'utf8'), 'a password of tests', path),
+    '0x59c6995e998f97a5a0044966f0945389dc9e86dae88c7a8412f4603b6b78690d',
+  )
+})
 
 test('a mnemonic and a private key come from a file or from standard input', async (t) => {
   const terminal = await openTestTerminal(t)
