@@ -44,6 +44,10 @@ export interface HostSettings extends CommonSettings {
   readonly trustedSigners: readonly string[]
   /** File with one such identity a line, read again when it changes. */
   readonly trustedSignersFile: string | null
+  /** Identities of other Hosts whose statements about rows count. */
+  readonly trustedHosts: readonly string[]
+  /** File with one such identity a line, read again when it changes. */
+  readonly trustedHostsFile: string | null
   /** File with the address of another replica of this Host a line, read again when it changes. */
   readonly siblingsFile: string | null
   /** Fewest stored blocks with which `/ready` is 200. */
@@ -67,11 +71,19 @@ const mebibyte = 1024 * 1024
 /** A public key as `signatureIdentity` shows it. */
 export const signerIdentity: SettingKind<string> = kind(
   'a signer’s public key in hex: identity in the /health of a Generator, not its peer ID',
-  (value) => {
-    const found = scalarText(value)?.toLowerCase()
-    return found !== undefined && /^(?:0[23])?[0-9a-f]{64}$/.test(found) ? found : undefined
-  },
+  publicKey,
 )
+
+/** The same of a Host. */
+export const hostIdentity: SettingKind<string> = kind(
+  'a Host’s public key in hex: identity in its /health, not its peer ID',
+  publicKey,
+)
+
+function publicKey(value: unknown): string | undefined {
+  const found = scalarText(value)?.toLowerCase()
+  return found !== undefined && /^(?:0[23])?[0-9a-f]{64}$/.test(found) ? found : undefined
+}
 
 /** The table from which settings, help and docs/reference/settings.md are made. */
 export const hostSettings: SettingsTable<HostSettings> = {
@@ -193,6 +205,19 @@ export const hostSettings: SettingsTable<HostSettings> = {
   trustedSignersFile: {
     key: 'host.trusted_signers_file',
     env: 'HOST_TRUSTED_SIGNERS_FILE',
+    kind: path,
+    doc: 'File with one more such identity a line, read again when it changes; where it is missing, empty or malformed, the last good list stays, also over a restart.',
+  },
+  trustedHosts: {
+    key: 'host.trusted_hosts',
+    env: 'HOST_TRUSTED_HOSTS',
+    kind: list(hostIdentity),
+    default: [],
+    doc: 'Other Hosts whose statements about the rows of Views count, by the identity in their /health. Bootstrap peers that prove to be Hosts count as well.',
+  },
+  trustedHostsFile: {
+    key: 'host.trusted_hosts_file',
+    env: 'HOST_TRUSTED_HOSTS_FILE',
     kind: path,
     doc: 'File with one more such identity a line, read again when it changes; where it is missing, empty or malformed, the last good list stays, also over a restart.',
   },

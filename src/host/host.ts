@@ -14,8 +14,9 @@ import { type RegisteringNode, registrationRoute } from '../service/health/regis
 import { openMetrics } from '../service/metrics.ts'
 import { requireFree } from '../service/preflight.ts'
 import type { Running } from '../service/run.ts'
-import { openLineFile } from '../service/settings/line-file.ts'
+import { type LineFile, openLineFile } from '../service/settings/line-file.ts'
 import { tcpAddress } from '../service/settings/own-ports.ts'
+import type { SettingKind } from '../service/settings/setting-kinds.ts'
 import type { LoadedSettings } from '../service/settings/settings.ts'
 import { readVersion } from '../service/version.ts'
 import { hasStore, requireUsableStore } from '../store/disk/store-directory.ts'
@@ -27,6 +28,7 @@ import type { FollowState } from './apply/outcome.ts'
 import { openWriterThread, type Writer } from './apply/writer.ts'
 import {
   type HostSettings,
+  hostIdentity,
   playgroundListen,
   retainedOf,
   signerIdentity,
@@ -102,7 +104,10 @@ export async function openHost(
   status.report({ reader, volume: running.own('volume watch', volume) })
   running.own('status', { close: status.close })
   const shared = { log, registry, writer, reader, onFatal: running.fail }
-  const trust = await openTrustOf({ settings, network }, { log, running, writer, reader })
+  const trust = await openTrustOf(
+    { settings, network, own: signer.identity },
+    { log, running, writer, reader },
+  )
   status.report({ trust })
   const forkAlarm = createForkAlarm(trust)
   const graphql = openHostGraphql({ settings, network }, shared)
@@ -224,28 +229,42 @@ async function discoverNames(
   return { names: decideNames(settings, origins, fetched), schema }
 }
 
-/** The list of accepted signers, with the file that adds to it. */
+/** The lists of accepted signers and Hosts, with the files that add to them. */
 async function openTrustOf(
-  { settings, network }: { readonly settings: HostSettings; readonly network: string },
+  {
+    settings,
+    network,
+    own,
+  }: { readonly settings: HostSettings; readonly network: string; readonly own: string },
   parts: Pick<HostParts, 'log' | 'running'> & {
     readonly writer: Writer
     readonly reader: StoreReader
   },
 ): Promise<Trust> {
   const { log, running, writer, reader } = parts
-  const setting = 'HOST_TRUSTED_SIGNERS_FILE'
-  const path = settings.trustedSignersFile
-  const file =
-    path === null
-      ? null
-      : await openLineFile(
-          { path, setting, kind: signerIdentity, isWhole: true },
-          { log, onChange: () => trust.onFile() },
-        )
-  if (file !== null) running.own('signers file', file)
+  const open = async (
+    setting: string,
+    path: string | null,
+    kind: SettingKind<string>,
+    onChange: () => void,
+  ): Promise<LineFile<string> | null> => {
+    if (path === null) return null
+    const options = { path, setting, kind, isWhole: true }
+    const file = await openLineFile(options, { log, onChange })
+    running.own(`file of ${setting}`, file)
+    return file
+  }
+  const { trustedSignersFile, trustedHostsFile } = settings
+  const file = await open('HOST_TRUSTED_SIGNERS_FILE', trustedSignersFile, signerIdentity, () =>
+    trust.onFile(),
+  )
+  const hostsFile = await open('HOST_TRUSTED_HOSTS_FILE', trustedHostsFile, hostIdentity, () =>
+    trust.onHostsFile(),
+  )
+  const { trustedSigners: listed, trustedHosts: listedHosts } = settings
   const trust = openTrust(
-    { mode: trustModeOf(settings), listed: settings.trustedSigners, network },
-    { log, writer, reader, file, onFatal: running.fail },
+    { mode: trustModeOf(settings), listed, listedHosts, own, network },
+    { log, writer, reader, file, hostsFile, onFatal: running.fail },
   )
   return running.own('trust', trust)
 }

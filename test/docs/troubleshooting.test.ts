@@ -18,6 +18,7 @@ import { isRoot, makeReadable, otherUser } from '../support/other-user/leave-roo
 import { copyReadablePrograms } from '../support/other-user/readable-programs.ts'
 import { readSourceFiles } from '../support/source-files.ts'
 import { assertExplained, explanations, troubleshooting } from './support/explained.ts'
+import { explainedElsewhere } from './support/explained-elsewhere.ts'
 import {
   type Failure,
   type LogLine,
@@ -41,58 +42,6 @@ const serviceRows = [
   'invalid --args JSON',
   'collection already exists',
 ]
-
-/** Sections that another test brings a program or a part of it to say; it asserts that they are explained. */
-const explainedElsewhere: Readonly<Record<string, string>> = {
-  IDENTITY_DAMAGED: 'test/identity/identity.test.ts',
-  CHAIN_BLOCK_INCOMPLETE: 'test/chain/block-check.test.ts',
-  CHAIN_TIMEOUT: 'test/chain/hung-node.test.ts',
-  HOST_SIGNERS_FILE_UNUSABLE: 'test/host/trust/trust-failures.test.ts',
-  HOST_VIEWS_DIR_UNREADABLE: 'test/host/folder/views-folder.test.ts',
-  HOST_VIEW_FILE_REFUSED: 'test/host/folder/views-folder.test.ts',
-  HOST_SIGNER_CHANGED: 'test/host/trust/trust.test.ts',
-  HOST_SIGNER_SILENT: 'test/host/apply/lasting-failures.test.ts',
-  HOST_SIGNERS_DISAGREE: 'test/host/apply/lasting-failures.test.ts',
-  HOST_FORK_TOO_DEEP: 'test/host/apply/lasting-failures.test.ts',
-  HOST_FORK_DEEP: 'test/host/apply/chain-left.test.ts',
-  HOST_SIGNER_BELOW: 'test/host/apply/chain-left.test.ts',
-  HOST_STANDS_STILL: 'test/host/apply/chain-left.test.ts',
-  HOST_SIGNER_TWICE: 'test/host/apply/lasting-failures.test.ts',
-  HOST_GENESIS_MISMATCH: 'test/host/apply/lasting-failures.test.ts',
-  GENERATOR_CHAIN_CHANGED: 'test/generator/ingest/ingest.test.ts',
-  GENERATOR_CHAIN_MISMATCH: 'test/generator/ingest/chain-id.test.ts',
-  GENERATOR_IDENTITY_REPLACED: 'test/generator/replaced-identity.test.ts',
-  GENERATOR_KEY_RUNS_TWICE: 'test/generator/heads.test.ts',
-  HOST_NETWORK_UNKNOWN: 'test/host/start-failures.test.ts',
-  HOST_SCHEMA_UNAUTHORIZED: 'test/host/start-failures.test.ts',
-  STORE_NEARLY_FULL: 'test/store/disk/volume-watch.test.ts',
-  STORE_FULL: 'test/store/write/failed-write.test.ts',
-  TOOLKIT_NONCE_TAKEN: 'test/toolkit/deploy/view-file.test.ts',
-  TOOLKIT_SIGNER_CHANGED: 'test/toolkit/deploy/view-file.test.ts',
-  LENS_TRAPPED: 'test/lens/process/explained.test.ts',
-  LENS_FAILED: 'test/lens/process/explained.test.ts',
-  LENS_ARGUMENTS_REFUSED: 'test/lens/process/explained.test.ts',
-  LENS_MODULE_REFUSED: 'test/lens/process/explained.test.ts',
-  LENS_OUTPUT_INVALID: 'test/lens/process/explained.test.ts',
-  LENS_TIME_LIMIT: 'test/lens/process/explained.test.ts',
-  LENS_MEMORY_LIMIT: 'test/lens/process/explained.test.ts',
-  REGISTRY_UNREACHABLE: 'test/registry/explained.test.ts',
-  REGISTRY_REFUSED: 'test/registry/explained.test.ts',
-  REGISTRY_ANSWER_MALFORMED: 'test/registry/explained.test.ts',
-  REGISTRY_ANSWER_TOO_LARGE: 'test/registry/explained.test.ts',
-  REGISTRY_LIST_ENDLESS: 'test/registry/explained.test.ts',
-  REGISTRY_VIEW_MISMATCH: 'test/registry/explained.test.ts',
-  HOST_REGISTRY_INCOMPLETE: 'test/host/registry/incomplete-settings.test.ts',
-  HOST_REGISTRY_DENY_UNREAD: 'test/host/registry/registered-views.test.ts',
-  TOOLKIT_USAGE_INVALID: 'test/toolkit/explained.test.ts',
-  'collection already exists': 'test/toolkit/explained.test.ts',
-  'image not found / library not loaded (WebAssembly runtime library)':
-    'test/toolkit/explained.test.ts',
-  'execution node is behind everything stored, waits until it has caught up':
-    'test/generator/ingest/ingest.test.ts',
-  TOOLKIT_CHAIN_REFUSED: 'test/toolkit/register/register.test.ts',
-  TOOLKIT_FEE_HIGH: 'test/toolkit/register/register.test.ts',
-}
 
 /** The node stands in for one of mainnet, whose names programs have by default. */
 const mainnet = ['--chain-id', '1']

@@ -57,6 +57,17 @@ describe('settings', () => {
     ])
   })
 
+  test('HOST_TRUSTED_HOSTS is a comma list of keys of Hosts, beside any HOST_TRUST', () => {
+    const [a, b] = [testSigner('a').identity, testSigner('b', 'Ed25519').identity]
+    const settings = load({ HOST_TRUST: 'anyone', HOST_TRUSTED_HOSTS: `${a}, ${b.toUpperCase()}` })
+    assert.deepEqual(settings.trustedHosts, [a, b])
+    assert.equal(load({ HOST_TRUSTED_HOSTS_FILE: '/hosts' }).trustedHostsFile, '/hosts')
+    assert.throws(() => load({ HOST_TRUSTED_HOSTS: '12D3KooW' }), {
+      code: 'CONFIG_INVALID',
+      message: /a Host’s public key in hex: identity in its \/health, not its peer ID/,
+    })
+  })
+
   test('HOST_READY_MIN_BLOCKS, HOST_READY_MAX_LAG: one block, any lag, no more than are kept', () => {
     assert.deepEqual([load({}).readyMinBlocks, load({}).readyMaxLag], [1, null])
     const kept = { HOST_READY_MIN_BLOCKS: '50', PRUNER_MAX_BLOCKS: '50' }

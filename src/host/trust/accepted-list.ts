@@ -1,6 +1,6 @@
 /**
- * The accepted signers of a Host, each with its reason: signers that a setting or a file lists, and
- * bootstrap peers that proved a Generator's identity. Identities cost nothing, so no others count, unless
+ * The signers or the Hosts that a Host accepts, each with its reason: those that a setting or a file lists, and
+ * bootstrap peers that proved the identity of one. Identities cost nothing, so no others count, unless
  * the Host is configured to trust anyone.
  */
 import type { TrustMode } from '../../service/contract.ts'
@@ -23,7 +23,7 @@ export interface AcceptedList {
   /** Everybody who is accepted by name, each identity once. */
   sources(): readonly AcceptedSource[]
   setFile(identities: readonly string[]): void
-  /** A bootstrap peer proved the identity of a Generator; returns whether that is a new pin. */
+  /** A bootstrap peer proved an identity; returns whether that is a new pin. */
   prove(peer: string, identity: string): boolean
   /** Forgets the pins of all peers but these. Returns whether there were any. */
   keepPeers(peers: readonly string[]): boolean

@@ -1,6 +1,6 @@
 /**
- * The file of signers, as it was when it could be used last: the store remembers that list, so that a Host which
- * starts while the file is missing or half written accepts no fewer.
+ * A file of signers or of Hosts, as it was when it could be used last: the store remembers that list, so that a Host
+ * which starts while the file is missing or half written accepts no fewer.
  */
 import { type JsonRecordParts, openJsonRecord } from './json-record.ts'
 
@@ -23,12 +23,13 @@ export interface RememberedFile extends SignersFile {
   save(): void
 }
 
-/** The file with its memory; null without a file, of which nothing is remembered then. */
+/** The file with its memory, the record of this name; null without a file, of which nothing is remembered then. */
 export function rememberSigners(
+  name: string,
   file: SignersFile | null,
   parts: JsonRecordParts,
 ): RememberedFile | null {
-  const record = openJsonRecord<Remembered>('signers-file', parts)
+  const record = openJsonRecord<Remembered>(name, parts)
   const known = record.read()
   if (file === null) {
     if (known !== null) record.put(null)

@@ -1,4 +1,4 @@
-/** What an operator should check about the accepted signers, as `/health` reports it. */
+/** What an operator should check about the accepted signers and Hosts, as `/health` reports it. */
 import type { FailureReport, TrustMode } from '../../service/contract.ts'
 import type { AcceptedList, ChangedSigner } from './accepted-list.ts'
 import type { PeerIdentity } from './peer-identity.ts'
@@ -28,9 +28,21 @@ export function trustFailures(facts: TrustFacts): FailureReport[] {
   if (mode === 'anyone') return [anyoneFailure]
   const problem = file?.problem() ?? null
   return [
-    ...(file === null || problem === null ? [] : [fileFailure(file, problem)]),
+    ...(file === null || problem === null ? [] : [signersFileFailure(file, problem)]),
     ...(list.sources().length === 0 ? [noSignerFailure(facts)] : []),
     ...list.changed().map(changedFailure),
+  ]
+}
+
+/** The failures of this moment about the Hosts whose word about rows counts. */
+export function hostFailures(
+  list: Pick<AcceptedList, 'changed'>,
+  file: SignersFile | null,
+): FailureReport[] {
+  const problem = file?.problem() ?? null
+  return [
+    ...(file === null || problem === null ? [] : [hostsFileFailure(file, problem)]),
+    ...list.changed().map(changedHostFailure),
   ]
 }
 
@@ -65,13 +77,30 @@ function changedFailure({ peer, pinned, found }: ChangedSigner): FailureReport {
   }
 }
 
-function fileFailure(file: SignersFile, problem: string): FailureReport {
+function changedHostFailure({ peer, pinned, found }: ChangedSigner): FailureReport {
+  return {
+    code: 'HOST_TRUSTED_HOST_CHANGED',
+    message: `The bootstrap peer ${peer} proves to be the Host ${found}; accepted of it is ${pinned}, and stays so.`,
+    remedy:
+      'Where that Host was given a new key on purpose, take the peer off BOOTSTRAP_PEERS, let this Host see that, and name it again; else find out who has its keyring secret.',
+  }
+}
+
+function signersFileFailure(file: SignersFile, problem: string): FailureReport {
+  const message = unusable('HOST_TRUSTED_SIGNERS_FILE', file, problem)
+  return { code: 'HOST_SIGNERS_FILE_UNUSABLE', message, remedy: identityALine }
+}
+
+function hostsFileFailure(file: SignersFile, problem: string): FailureReport {
+  const message = unusable('HOST_TRUSTED_HOSTS_FILE', file, problem)
+  return { code: 'HOST_TRUSTED_HOSTS_FILE_UNUSABLE', message, remedy: identityALine }
+}
+
+const identityALine = 'Write one identity a line; a file is taken over as a whole or not at all.'
+
+function unusable(setting: string, file: SignersFile, problem: string): string {
   const held = file.values().length
   const now = held === 0 ? 'nobody is accepted by it' : `its last good list of ${held} stays`
   const why = problem === 'ENOENT' ? 'there is no such file' : problem
-  return {
-    code: 'HOST_SIGNERS_FILE_UNUSABLE',
-    message: `HOST_TRUSTED_SIGNERS_FILE (${file.path}) cannot be used, ${why}; ${now}.`,
-    remedy: 'Write one identity a line; a file is taken over as a whole or not at all.',
-  }
+  return `${setting} (${file.path}) cannot be used, ${why}; ${now}.`
 }

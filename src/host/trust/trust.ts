@@ -1,6 +1,6 @@
 /**
- * Keeps the list of accepted signers: asks bootstrap peers who they are, reads the file of signers when it
- * changes, remembers what was proven, and reports the accepted signers to the writer and the readers.
+ * Keeps the lists of accepted signers and Hosts: asks bootstrap peers who they are, reads the files of both when they
+ * change, remembers what was proven, and reports the accepted signers to the writer and the readers.
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
@@ -16,11 +16,16 @@ import { type JsonRecord, openJsonRecord } from './json-record.ts'
 import { type PeerIdentity, provenIdentity } from './peer-identity.ts'
 import { type RememberedFile, rememberSigners, type SignersFile } from './signers-file.ts'
 import { anyoneFailure, trustFailures } from './trust-failures.ts'
+import { openTrustedHosts, type TrustedHosts } from './trusted-hosts.ts'
 
 interface TrustOptions {
   readonly mode: TrustMode
   /** The identities of HOST_TRUSTED_SIGNERS. */
   readonly listed: readonly string[]
+  /** The identities of HOST_TRUSTED_HOSTS. */
+  readonly listedHosts: readonly string[]
+  /** The identity of this Host, which is never one of those that are accepted. */
+  readonly own: string
   /** As in `Ethereum__Mainnet`. */
   readonly network: string
 }
@@ -31,6 +36,8 @@ interface TrustParts {
   readonly reader: StoreReader
   /** The file of signers; null without one. */
   readonly file: SignersFile | null
+  /** The file of Hosts; null without one. */
+  readonly hostsFile: SignersFile | null
   /** Called when the writer cannot go on. */
   readonly onFatal: (error: unknown) => void
 }
@@ -39,12 +46,16 @@ export interface Trust {
   readonly mode: TrustMode
   /** The identities that are accepted by name. */
   sources(): readonly AcceptedSource[]
+  /** The other Hosts whose word about rows counts. */
+  hosts(): readonly AcceptedSource[]
   /** Who a connected peer proved to be; null where it did not. */
   identityOf(peer: string): PeerIdentity | null
   /** What an operator should check. */
   failures(): readonly FailureReport[]
   /** The file of signers changed. */
   onFile(): void
+  /** The file of Hosts changed. */
+  onHostsFile(): void
   /**
    * The bootstrap peers, now and whenever they change. What others proved is forgotten where these are all of
    * them; where the file of peers could not be read it stays.
@@ -67,6 +78,7 @@ interface State {
   readonly file: RememberedFile | null
   readonly pinned: JsonRecord<Readonly<Record<string, string>>>
   readonly list: AcceptedList
+  readonly trustedHosts: TrustedHosts
   /** Who connected bootstrap peers proved to be. */
   readonly proven: Map<string, PeerIdentity>
   /** What ends the requests to a peer. */
@@ -83,14 +95,18 @@ interface State {
 
 /** Begins with what was proven before. */
 export function openTrust(options: TrustOptions, parts: TrustParts): Trust {
-  const { mode, listed } = options
+  const { mode, listed, listedHosts, own } = options
   const pinned = openJsonRecord<Readonly<Record<string, string>>>('pins', parts)
   const state: State = {
     options,
     parts,
-    file: rememberSigners(parts.file, parts),
+    file: rememberSigners('signers-file', parts.file, parts),
     pinned,
     list: createAcceptedList({ mode, listed, pins: pinned.read() ?? {} }),
+    trustedHosts: openTrustedHosts(
+      { listed: listedHosts, own },
+      { ...parts, file: parts.hostsFile },
+    ),
     proven: new Map(),
     asking: new Map(),
     hosts: new Set(),
@@ -100,23 +116,26 @@ export function openTrust(options: TrustOptions, parts: TrustParts): Trust {
     areAllPeers: false,
     node: null,
   }
-  const { list, file } = state
+  const { list, file, trustedHosts } = state
   list.setFile(file?.values() ?? [])
   if (mode === 'anyone') parts.log.warn(anyoneFailure.message)
   update(state)
   return {
     mode,
     sources: list.sources,
+    hosts: trustedHosts.sources,
     identityOf: (peer) => state.proven.get(peer) ?? null,
     failures: () => {
       const { peers, proven } = state
-      return trustFailures({ mode, list, peers, proven, file })
+      const failures = trustFailures({ mode, list, peers, proven, file })
+      return [...failures, ...trustedHosts.failures()]
     },
     onFile: () => {
       list.setFile(file?.values() ?? [])
       file?.save()
       update(state)
     },
+    onHostsFile: trustedHosts.onFile,
     setBootstrapPeers: (addresses, areAll) => setBootstrapPeers(state, addresses, areAll),
     follow: (p2p) => follow(state, p2p),
     close: () => state.closing.abort(),
@@ -157,6 +176,7 @@ function onProof(state: State, peer: string, { role, identity: found }: PeerIden
   proven.set(peer, { role, identity: found })
   if (role !== 'generator') {
     hosts.add(peer)
+    state.trustedHosts.prove(peer, found)
     update(state)
     return
   }
@@ -174,9 +194,10 @@ function onProof(state: State, peer: string, { role, identity: found }: PeerIden
 }
 
 function setBootstrapPeers(state: State, addresses: readonly string[], areAll: boolean): void {
-  const { list, pinned, proven } = state
+  const { list, pinned, proven, trustedHosts } = state
   state.peers = addresses.map(peerAtEnd)
   state.areAllPeers = areAll
+  if (areAll) trustedHosts.keepPeers(state.peers)
   if (areAll && list.keepPeers(state.peers)) pinned.put(list.pins())
   for (const peer of state.peers) {
     const found = proven.get(peer)

@@ -55,6 +55,8 @@ export interface TestHostSetup {
   readonly env?: Readonly<Record<string, string>>
   /** The file of signers. Default none. */
   readonly signersFile?: SignersFile
+  /** The file of Hosts. Default none. */
+  readonly hostsFile?: SignersFile
   /** See `VoteSyncOptions`. */
   readonly compareVotesMs?: number
   /** See `SyncOptions`. */
@@ -75,6 +77,8 @@ export async function openTestHost(t: TestContext, setup: TestHostSetup = {}): P
     },
   })
   const { name = 'host', compareVotesMs = 60_000, uselessMs } = setup
+  const { signersFile = null, hostsFile = null } = setup
+  const signer = testSigner(`host:${name}`)
   const { retainBlocks } = retainedOf(settings)
   const path = setup.path ?? testDirectory(t)
   const captured = captureLog()
@@ -90,8 +94,14 @@ export async function openTestHost(t: TestContext, setup: TestHostSetup = {}): P
   } = await openLocalWriter({ path, network, retainBlocks }, { log, onFatal })
   const metrics = createHostMetrics(registry, status.gauges)
   const trust = openTrust(
-    { mode: trustModeOf(settings), listed: settings.trustedSigners, network },
-    { log, writer, reader, file: setup.signersFile ?? null, onFatal },
+    {
+      mode: trustModeOf(settings),
+      listed: settings.trustedSigners,
+      listedHosts: settings.trustedHosts,
+      own: signer.identity,
+      network,
+    },
+    { log, writer, reader, file: signersFile, hostsFile, onFatal },
   )
   status.report({ reader, trust })
   const waiting = new Set<() => void>()
@@ -112,7 +122,7 @@ export async function openTestHost(t: TestContext, setup: TestHostSetup = {}): P
       writer,
       reader,
       trust,
-      signer: testSigner(`host:${name}`),
+      signer,
       notify: () => {
         for (const look of [...waiting]) look()
       },

@@ -1,0 +1,105 @@
+/** Whose word about rows a Host accepts: Hosts that are listed, and bootstrap peers that proved to be Hosts. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { SignersFile } from '../../../src/host/trust/signers-file.ts'
+import { openTrustedHosts, type TrustedHosts } from '../../../src/host/trust/trusted-hosts.ts'
+import type { StoreWriter } from '../../../src/store/store.ts'
+import { assertExplained } from '../../docs/support/explained.ts'
+import { captureLog } from '../../support/captured-log.ts'
+import { testSigner } from '../../support/chain/sealed-blocks.ts'
+import { openTestStore } from '../../support/test-store.ts'
+import { openTestHost } from '../support/test-host.ts'
+
+const [own, listed, written, proven] = ['own', 'listed', 'written', 'proven'] as const
+
+function open(
+  store: StoreWriter,
+  { file = null, settings = [] }: { file?: SignersFile | null; settings?: string[] } = {},
+): TrustedHosts {
+  const { log } = captureLog()
+  const onFatal = (error: unknown): void => assert.fail(String(error))
+  const parts = { log, writer: store, reader: store.reader, file, onFatal }
+  return openTrustedHosts({ listed: settings, own }, parts)
+}
+
+const fileOf = (values: string[], problem: string | null = null): SignersFile => ({
+  path: '/hosts',
+  values: () => values,
+  problem: () => problem,
+})
+
+test('Hosts of setting, file and bootstrap peers are accepted, the Host itself never', async (t) => {
+  const store = await openTestStore(t)
+  const inFile: string[] = [written, own]
+  const hosts = open(store, { settings: [own, listed], file: fileOf(inFile) })
+  hosts.prove('a peer', proven)
+  hosts.prove('itself', own)
+  assert.deepEqual(hosts.sources(), [
+    { identity: listed, source: 'setting', peer: null },
+    { identity: written, source: 'file', peer: null },
+    { identity: proven, source: 'bootstrap', peer: 'a peer' },
+  ])
+  inFile[0] = 'rewritten'
+  hosts.onFile()
+  hosts.keepPeers([])
+  assert.deepEqual(
+    hosts.sources().map(({ identity }) => identity),
+    [listed, 'rewritten'],
+  )
+  assert.deepEqual(hosts.failures(), [])
+})
+
+test('Hosts that were proven or written stay over a restart without the peer and the file', async (t) => {
+  const store = await openTestStore(t)
+  open(store, { file: fileOf([written]) }).prove('a peer', proven)
+  await store.flushed()
+  const again = open(store, { file: fileOf([], 'ENOENT') })
+  assert.deepEqual(
+    again.sources().map(({ identity }) => identity),
+    [written, proven],
+  )
+  const [failure] = again.failures()
+  assert.ok(failure)
+  assertExplained(failure)
+  assert.equal(
+    failure.message,
+    'HOST_TRUSTED_HOSTS_FILE (/hosts) cannot be used, there is no such file; its last good list of 1 stays.',
+  )
+  again.keepPeers(['another peer'])
+  await store.flushed()
+  open(store)
+  await store.flushed()
+  const forgotten = open(store, { file: fileOf([], 'ENOENT') })
+  assert.deepEqual(forgotten.sources(), [], 'nor is a file that was no longer named remembered')
+})
+
+test('HOST_TRUSTED_HOST_CHANGED: a Host with a new key behind the old peer ID is not accepted', async (t) => {
+  const store = await openTestStore(t)
+  open(store).prove('a peer', proven)
+  await store.flushed()
+  const hosts = open(store)
+  hosts.prove('a peer', 'another')
+  assert.deepEqual(hosts.sources(), [{ identity: proven, source: 'bootstrap', peer: 'a peer' }])
+  const [failure] = hosts.failures()
+  assert.ok(failure)
+  assertExplained(failure)
+  assert.equal(
+    failure.message,
+    'The bootstrap peer a peer proves to be the Host another; accepted of it is proven, and stays so.',
+  )
+  hosts.prove('a peer', proven)
+  assert.deepEqual(hosts.failures(), [])
+})
+
+test('a Host accepts a bootstrap Host that it dials, also where signers are listed', async (t) => {
+  const first = await openTestHost(t, { name: 'first' })
+  const { identity } = testSigner('host:first')
+  const second = await openTestHost(t, {
+    name: 'second',
+    peers: [first.address],
+    env: { HOST_TRUSTED_SIGNERS: testSigner('a').identity },
+  })
+  await second.captured.line('bootstrap peer proved a Host’s identity')
+  assert.deepEqual(second.trust.hosts(), [{ identity, source: 'bootstrap', peer: first.id }])
+  assert.deepEqual(first.trust.hosts(), [], 'and the other one accepts nobody that dialled it')
+})
