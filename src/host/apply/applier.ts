@@ -3,7 +3,6 @@
  * follows where that leads. Runs in the writer thread. Whatever throws while a peer's bytes are checked is
  * the fault of those bytes; what throws while the store is written ends the program.
  */
-import { ServiceError } from '../../errors.ts'
 import type { Seal } from '../../primitives/seal.ts'
 import { decodeSealsAnswer, type SealsAnswer } from '../../primitives/vote-exchange.ts'
 import type { BlockRef } from '../fork-choice/block-ref.ts'
@@ -22,6 +21,7 @@ import { createFollowReport } from './follow-report.ts'
 import { followState, wantsNow } from './follow-state.ts'
 import type { FollowState, Outcome, Received, SealsTaken } from './outcome.ts'
 import type { HeadOutcome } from './signer-heads.ts'
+import { logUnforeseen } from './unforeseen.ts'
 import { type Finding, isSigned, verifyMessage } from './verify.ts'
 import { contextOf, isSameSeal } from './verify-context.ts'
 
@@ -159,7 +159,7 @@ function check(state: ChainState, bytes: Uint8Array, isForwarded: boolean): Find
   try {
     return verifyMessage(bytes, contextOf(state, isForwarded))
   } catch (error) {
-    logUnforeseen(state, error)
+    logUnforeseen(state.parts.log, error)
     return { ...unforeseen, rule: 'well-formed' }
   }
 }
@@ -168,7 +168,7 @@ function checkHead(state: ChainState, bytes: Uint8Array): HeadOutcome {
   try {
     return state.heads.receive(bytes)
   } catch (error) {
-    logUnforeseen(state, error)
+    logUnforeseen(state.parts.log, error)
     return { ...unforeseen, rule: 'well-formed' }
   }
 }
@@ -179,12 +179,6 @@ const unforeseen = {
   detail: 'unforeseen',
   height: null,
 } as const
-
-/** @throws what the store failed with. */
-function logUnforeseen({ parts: { log } }: ChainState, error: unknown): void {
-  if (error instanceof ServiceError && error.code.startsWith('STORE_')) throw error
-  log.error({ err: error }, 'a message could not be checked, it is refused')
-}
 
 /** Takes verified seals of accepted signers in; returns how many were new. */
 function admit(state: ChainState, height: number, seals: readonly Seal[]): number {
@@ -225,8 +219,7 @@ function checkSeals(
     const isSound = fresh.every((seal) => seal.network === options.network && isSigned(seal))
     return isSound ? { answer, fresh } : null
   } catch (error) {
-    if (!(error instanceof ServiceError) || error.code !== 'PRIMITIVES_MESSAGE_MALFORMED')
-      logUnforeseen(state, error)
+    logUnforeseen(state.parts.log, error)
     return null
   }
 }

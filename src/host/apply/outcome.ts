@@ -51,6 +51,14 @@ export interface SealsTaken {
   readonly last: SealPlace | null
 }
 
+/** What became of a page of statements about rows. */
+export interface StatementsTaken {
+  /** How many were new and are kept. */
+  readonly statements: number
+  /** Height at which the next page begins; null where none follows. */
+  readonly next: number | null
+}
+
 /** Blocks that were stored together. */
 export interface Stored {
   /** The lowest and the highest of them. */

@@ -12,9 +12,10 @@ import { decodeBlockRows } from '../../views/block-rows.ts'
 import type { Want } from '../fork-choice/wants.ts'
 import type { Accepted } from './accepted-signers.ts'
 import { createApplier } from './applier.ts'
-import type { FollowState, Received, SealsTaken, Stored } from './outcome.ts'
+import type { FollowState, Received, SealsTaken, StatementsTaken, Stored } from './outcome.ts'
 import { createReporting } from './reporting.ts'
 import type { HeadOutcome } from './signer-heads.ts'
+import { createStatementAdmission } from './statement-admission.ts'
 
 /** What is kept as in `StoreWriterOptions`. */
 type Kept = Required<Pick<StoreWriterOptions, 'retainBlocks' | 'retainRows' | 'maxViewBytes'>>
@@ -43,6 +44,9 @@ export type WriterRequests = {
   readonly receiveHead: (bytes: Uint8Array) => HeadOutcome
   /** See `Applier.receiveSeals`. */
   readonly receiveSeals: (bytes: Uint8Array) => SealsTaken | null
+  /** See `StatementAdmission`, also for the next. */
+  readonly receiveRowStatements: (bytes: Uint8Array) => StatementsTaken | null
+  readonly setAcceptedHosts: (identities: readonly string[]) => void
   readonly wants: () => readonly Want[]
   readonly setAccepted: (accepted: Accepted) => void
   readonly setServedFrom: (height: number | null) => void
@@ -101,6 +105,7 @@ await serveThread<WriterRequests, WriterEvents, WriterData>(async ({ data, emit 
       },
     },
   )
+  const admission = createStatementAdmission({ network }, { store, log })
   const reporting = createReporting(applier.state, (state) => emit('state', state))
   const ticking = setInterval(() => {
     applier.tick()
@@ -120,6 +125,8 @@ await serveThread<WriterRequests, WriterEvents, WriterData>(async ({ data, emit 
       },
       receiveHead: (bytes) => reported(applier.receiveHead(bytes)),
       receiveSeals: (bytes) => reported(applier.receiveSeals(bytes)),
+      receiveRowStatements: admission.receive,
+      setAcceptedHosts: admission.setAccepted,
       wants: () => applier.wants(),
       setAccepted: (accepted) => reported(applier.setAccepted(accepted)),
       setServedFrom: (height) => reported(applier.setServedFrom(height)),

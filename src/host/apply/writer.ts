@@ -9,7 +9,7 @@ import type { EmptyViewBlock } from '../../store/store.ts'
 import type { Want } from '../fork-choice/wants.ts'
 import { type ChainNames, splitPrefix } from '../network.ts'
 import type { Accepted } from './accepted-signers.ts'
-import type { FollowState, Received, SealsTaken, Stored } from './outcome.ts'
+import type { FollowState, Received, SealsTaken, StatementsTaken, Stored } from './outcome.ts'
 import type { HeadOutcome } from './signer-heads.ts'
 import type { WriterData, WriterEvents, WriterRequests } from './writer-thread.ts'
 
@@ -19,6 +19,9 @@ export interface Writer {
   receive(bytes: Uint8Array, isForwarded: boolean): Promise<Received>
   receiveHead(bytes: Uint8Array): Promise<HeadOutcome>
   receiveSeals(bytes: Uint8Array): Promise<SealsTaken | null>
+  /** See `StatementAdmission`, also for the next. */
+  receiveRowStatements(bytes: Uint8Array): Promise<StatementsTaken | null>
+  setAcceptedHosts(identities: readonly string[]): Promise<void>
   /** What is wanted now. */
   wants(): Promise<readonly Want[]>
   setAccepted(accepted: Accepted): Promise<void>
@@ -93,6 +96,8 @@ async function startThread(
     },
     receiveHead: (bytes) => thread.request('receiveHead', bytes),
     receiveSeals: (bytes) => thread.request('receiveSeals', bytes),
+    receiveRowStatements: (bytes) => thread.request('receiveRowStatements', bytes),
+    setAcceptedHosts: (identities) => thread.request('setAcceptedHosts', identities),
     wants: () => thread.request('wants', null),
     setAccepted: (accepted) => thread.request('setAccepted', accepted),
     setServedFrom: (height) => thread.request('setServedFrom', height),

@@ -1,6 +1,6 @@
 /**
  * Keeps the lists of accepted signers and Hosts: asks bootstrap peers who they are, reads the files of both when they
- * change, remembers what was proven, and reports the accepted signers to the writer and the readers.
+ * change, remembers what was proven, and reports who is accepted to the writer and the readers.
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
@@ -32,7 +32,7 @@ interface TrustOptions {
 
 interface TrustParts {
   readonly log: Logger
-  readonly writer: Pick<Writer, 'setAccepted' | 'putRecord'>
+  readonly writer: Pick<Writer, 'setAccepted' | 'setAcceptedHosts' | 'putRecord'>
   readonly reader: StoreReader
   /** The file of signers; null without one. */
   readonly file: SignersFile | null

@@ -4,6 +4,7 @@
  */
 import type { Logger } from 'pino'
 import type { FailureReport } from '../../service/contract.ts'
+import type { Writer } from '../apply/writer.ts'
 import { type AcceptedSource, createAcceptedList } from './accepted-list.ts'
 import { type JsonRecordParts, openJsonRecord } from './json-record.ts'
 import { rememberSigners, type SignersFile } from './signers-file.ts'
@@ -17,6 +18,7 @@ interface TrustedHostsOptions {
 }
 
 interface TrustedHostsParts extends JsonRecordParts {
+  readonly writer: Pick<Writer, 'putRecord' | 'setAcceptedHosts'>
   readonly log: Logger
   /** The file of Hosts; null without one. */
   readonly file: SignersFile | null
@@ -40,7 +42,7 @@ export function openTrustedHosts(
   { listed, own }: TrustedHostsOptions,
   parts: TrustedHostsParts,
 ): TrustedHosts {
-  const { log } = parts
+  const { log, writer, onFatal } = parts
   const pinned = openJsonRecord<Readonly<Record<string, string>>>('host-pins', parts)
   const file = rememberSigners('hosts-file', parts.file, parts)
   const list = createAcceptedList({ mode: 'bootstrap', listed, pins: pinned.read() ?? {} })
@@ -48,12 +50,12 @@ export function openTrustedHosts(
     list.sources().filter(({ identity }) => identity !== own)
   let reported = ''
   const update = (): void => {
-    const text = sources()
-      .map(({ identity }) => identity)
-      .join()
+    const identities = sources().map(({ identity }) => identity)
+    const text = identities.join()
     if (text === reported) return
     reported = text
-    log.info({ hosts: sources().length }, 'accepted Hosts')
+    writer.setAcceptedHosts(identities).catch(onFatal)
+    log.info({ hosts: identities.length }, 'accepted Hosts')
   }
   list.setFile(file?.values() ?? [])
   update()

@@ -3,6 +3,7 @@ import type { Logger } from 'pino'
 import { createApplier } from '../../../src/host/apply/applier.ts'
 import type { FollowState, Stored } from '../../../src/host/apply/outcome.ts'
 import { createReporting } from '../../../src/host/apply/reporting.ts'
+import { createStatementAdmission } from '../../../src/host/apply/statement-admission.ts'
 import type { Writer } from '../../../src/host/apply/writer.ts'
 import type { StoreReader } from '../../../src/store/store.ts'
 import { openWriter } from '../../../src/store/write/writer.ts'
@@ -43,6 +44,7 @@ export async function openLocalWriter(
       onFailure: onFatal,
     },
   )
+  const admission = createStatementAdmission({ network }, { store, log })
   const reporting = createReporting(applier.state, (state) => {
     for (const listener of stateListeners) listener(state)
   })
@@ -62,6 +64,8 @@ export async function openLocalWriter(
       receive: (bytes, isForwarded) => reported(applier.receive(bytes, isForwarded)),
       receiveHead: async (bytes) => reported(applier.receiveHead(bytes)),
       receiveSeals: (bytes) => reported(applier.receiveSeals(bytes)),
+      receiveRowStatements: admission.receive,
+      setAcceptedHosts: async (identities) => admission.setAccepted(identities),
       wants: async () => applier.wants(),
       setAccepted: async (accepted) => reported(applier.setAccepted(accepted)),
       setServedFrom: async (height) => reported(applier.setServedFrom(height)),

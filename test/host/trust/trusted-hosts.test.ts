@@ -12,13 +12,22 @@ import { openTestHost } from '../support/test-host.ts'
 
 const [own, listed, written, proven] = ['own', 'listed', 'written', 'proven'] as const
 
+/** Whose statements the writer was told to take in last. */
+let given: readonly string[] = []
+
 function open(
   store: StoreWriter,
   { file = null, settings = [] }: { file?: SignersFile | null; settings?: string[] } = {},
 ): TrustedHosts {
   const { log } = captureLog()
   const onFatal = (error: unknown): void => assert.fail(String(error))
-  const parts = { log, writer: store, reader: store.reader, file, onFatal }
+  const writer = {
+    putRecord: store.putRecord,
+    setAcceptedHosts: async (identities: readonly string[]) => {
+      given = identities
+    },
+  }
+  const parts = { log, writer, reader: store.reader, file, onFatal }
   return openTrustedHosts({ listed: settings, own }, parts)
 }
 
@@ -39,6 +48,7 @@ test('Hosts of setting, file and bootstrap peers are accepted, the Host itself n
     { identity: written, source: 'file', peer: null },
     { identity: proven, source: 'bootstrap', peer: 'a peer' },
   ])
+  assert.deepEqual(given, [listed, written, proven])
   inFile[0] = 'rewritten'
   hosts.onFile()
   hosts.keepPeers([])
@@ -46,6 +56,7 @@ test('Hosts of setting, file and bootstrap peers are accepted, the Host itself n
     hosts.sources().map(({ identity }) => identity),
     [listed, 'rewritten'],
   )
+  assert.deepEqual(given, [listed, 'rewritten'])
   assert.deepEqual(hosts.failures(), [])
 })
 
