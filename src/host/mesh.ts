@@ -112,6 +112,7 @@ function follow(
     reader,
     signers: () => state?.signers.map(({ identity }) => identity) ?? [],
     isAnyone: trust.mode === 'anyone',
+    hosts: () => trust.hosts().map(({ identity }) => identity),
     window: () => voteWindow(state, reader),
   })
   const sync = openSync(uselessMs === undefined ? {} : { uselessMs }, {
@@ -125,6 +126,7 @@ function follow(
     onServedFrom: (height) => writer.setServedFrom(height).catch(parts.onFatal),
     onCaughtUp: votes.wake,
   })
+  trust.onHosts(votes.wake)
   writer.onState((next) => {
     const known = new Set(state?.signers.map(({ identity }) => identity))
     const isNewcomer = next.signers.some(({ identity }) => !known.has(identity))

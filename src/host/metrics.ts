@@ -16,6 +16,8 @@ export interface HostMetrics {
   stored(stored: Stored): void
   /** Counts seals that a comparison with a peer brought. */
   voteExchange(seals: number): void
+  /** Counts statements about rows that a comparison with a peer brought. */
+  rowVoteExchange(statements: number): void
   /** Counts a piece of a catch-up by how it ended. */
   pulled(result: 'whole' | 'partial' | 'failed'): void
   /** Messages that are with the writer. */
@@ -91,6 +93,7 @@ export function createHostMetrics(registry: Registry, gauges: HostGauges): HostM
       totals.madeUp.inc(seals)
       totals.seals.inc(seals)
     },
+    rowVoteExchange: (statements) => totals.rowStatements.inc(statements),
     pulled: (result) => totals.pieces.inc({ result }),
     counters: () => ({ ...toCounters(totals, lastMs), blocks_per_minute: recentBlocks.count() }),
   }
@@ -115,6 +118,7 @@ interface Totals {
   readonly reorgs: Tally
   readonly removed: Tally
   readonly madeUp: Tally
+  readonly rowStatements: Tally
 }
 
 function createTotals(counter: MakeCounter): Totals {
@@ -143,6 +147,12 @@ function createTotals(counter: MakeCounter): Totals {
     removed: tally(counter('removed_blocks', 'Stored blocks that gave way to another branch.')),
     madeUp: tally(
       counter('made_up_seals', 'Seals that gossip did not bring and a comparison with a peer did.'),
+    ),
+    rowStatements: tally(
+      counter(
+        'row_statements_taken',
+        'Statements of accepted Hosts about rows that a comparison with a peer brought.',
+      ),
     ),
   }
 }

@@ -42,8 +42,9 @@ export function createRowVoteResponder({
   }
 }
 
-function statementDigests(
-  stored: StoredStatements,
+/** A digest for each of these identities and each group of these heights in which it signed something of stored blocks. */
+export function statementDigests(
+  stored: StoredPlaces<StatementView>,
   { from, to, identities }: Omit<DigestsRequest, 'kind'>,
 ): ReturnType<typeof digestsByGroup> {
   return digestsByGroup<SignedPlace, StatementView>(stored, {

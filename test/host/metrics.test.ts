@@ -39,6 +39,7 @@ test('every message is counted once by way and outcome, and what was stored by d
   metrics.message('pull', { ...breach, action: 'ignore', rule: 'something-new' }, work)
   metrics.stored({ bottom: 4, top: 5, removed: 1, taken })
   metrics.voteExchange(1)
+  metrics.rowVoteExchange(2)
   metrics.head({ kind: 'newer', identity: 'alice', height: 5 })
   metrics.head({ ...breach, action: 'ignore', rule: 'accepted-signer' })
   const text = await registry.metrics()
@@ -63,6 +64,7 @@ test('every message is counted once by way and outcome, and what was stored by d
     'viewmesh_host_waiting_blocks 1',
     'viewmesh_host_waiting_bytes 1000',
     'viewmesh_host_made_up_seals_total 1',
+    'viewmesh_host_row_statements_taken_total 2',
     'viewmesh_host_heads_total{outcome="newer"} 1',
     'viewmesh_host_heads_total{outcome="ignored"} 1',
     'viewmesh_host_verify_seconds_count 5',

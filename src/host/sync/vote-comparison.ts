@@ -10,9 +10,6 @@ import {
   decodeDigestsAnswer,
   decodeHeadsAnswer,
   encodeVoteRequest,
-  type GroupDigest,
-  groupHeights,
-  groupOf,
   type SealPlace,
   type VoteRequest,
   voteLimits,
@@ -20,6 +17,7 @@ import {
 import type { StoreReader } from '../../store/store.ts'
 import type { Writer } from '../apply/writer.ts'
 import type { HostMetrics } from '../metrics.ts'
+import { differingGroups } from './differing-groups.ts'
 import { headVerdict } from './intake.ts'
 import { type OlderPages, votePages } from './vote-pages.ts'
 
@@ -73,8 +71,10 @@ async function compareSeals(
 ): Promise<void> {
   const request = { kind: 'digests', ...page, identities } as const
   const theirs = decodeDigestsAnswer(await ask(comparison, request))
-  for (const { identity, group } of await differing(comparison, theirs, page, identities))
-    await fetchSeals(comparison, identity, clip(page, group))
+  const { parts, time } = comparison
+  const ours = await groupDigests({ reader: parts.reader, time }, page, identities)
+  for (const { identity, heights } of differingGroups({ heights: page, identities, ours, theirs }))
+    await fetchSeals(comparison, identity, heights)
 }
 
 function ask({ parts, peer, signal }: VoteComparison, request: VoteRequest): Promise<Uint8Array> {
@@ -94,31 +94,6 @@ async function fetchHeads(
     if (verdict.action !== 'ignore') p2p.applyVerdict(comparison.peer, verdict)
     if (verdict.action === 'reject') return
   }
-}
-
-/** The groups in which a peer has other seals of a signer than we have, or any that we lack, each once. */
-async function differing(
-  { parts: { reader }, time }: VoteComparison,
-  theirs: readonly GroupDigest[],
-  heights: Heights,
-  identities: readonly string[],
-): Promise<GroupDigest[]> {
-  const key = ({ identity, group, digest }: GroupDigest): string => `${identity} ${group} ${digest}`
-  const wanted = new Set(identities)
-  const ours = new Set((await groupDigests({ reader, time }, heights, identities)).map(key))
-  const differing = theirs.filter(
-    (digest) =>
-      wanted.has(digest.identity) &&
-      digest.group >= groupOf(heights.from) &&
-      digest.group <= groupOf(heights.to) &&
-      !ours.has(key(digest)),
-  )
-  return [...new Map(differing.map((each) => [`${each.identity} ${each.group}`, each])).values()]
-}
-
-function clip({ from, to }: Heights, group: number): Heights {
-  const first = group * groupHeights
-  return { from: Math.max(from, first), to: Math.min(to, first + groupHeights - 1) }
 }
 
 async function fetchSeals(

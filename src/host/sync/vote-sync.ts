@@ -1,17 +1,20 @@
 /**
- * Makes up for heads and seals that gossip did not bring: compares with each peer what both know of the
- * accepted signers, on connect, after a pull and every minute, and fetches what differs. So Hosts with the same
- * signers end with the same votes.
+ * Makes up for heads and seals that gossip did not bring, and fetches what Hosts signed of rows, which is not gossiped:
+ * compares with each peer what both know of the accepted signers and Hosts, on connect, after a pull and every minute,
+ * and fetches what differs. So Hosts that accept the same ones end with the same votes.
  */
 import type { Logger } from 'pino'
 import { ServiceError } from '../../errors.ts'
 import { createShareOfTime, type ShareOfTime } from '../../mesh/share-of-time.ts'
 import type { P2p } from '../../p2p/p2p.ts'
+import { compareRowVotes, type RowVoteComparisonParts } from './row-vote-comparison.ts'
 import { compareVotes, type VoteComparisonParts } from './vote-comparison.ts'
 import type { OlderPages } from './vote-pages.ts'
 
-interface VoteSyncParts extends VoteComparisonParts {
+interface VoteSyncParts extends VoteComparisonParts, RowVoteComparisonParts {
   readonly log: Logger
+  readonly metrics: VoteComparisonParts['metrics'] & RowVoteComparisonParts['metrics']
+  readonly writer: VoteComparisonParts['writer'] & RowVoteComparisonParts['writer']
   readonly p2p: Pick<P2p, 'request' | 'applyVerdict' | 'peers' | 'onPeer' | 'penalise'>
   /** Called when the writer cannot go on. */
   readonly onFatal: (error: unknown) => void
@@ -23,7 +26,7 @@ interface VoteSyncOptions {
 }
 
 interface VoteSync {
-  /** Compares with every peer soon: something was pulled. */
+  /** Compares with every peer soon: something was pulled, or a Host accepted. */
   wake(): void
   /** Compares with every peer now: a signer was accepted. */
   start(): void
@@ -134,10 +137,14 @@ function startExchange(
   const signal = isConfigured
     ? closing.signal
     : AbortSignal.any([closing.signal, AbortSignal.timeout(strangerMs)])
-  const ended = compareVotes({ parts, time, peer, signal }, older)
-    .catch((error: unknown) => {
-      if (!closing.signal.aborted && error !== signal.reason) failed(parts, peer, error)
-    })
+  const comparison = { parts, time, peer, signal }
+  const onFailure = (error: unknown): void => {
+    if (!closing.signal.aborted && error !== signal.reason) failed(parts, peer, error)
+  }
+  const ended = compareVotes(comparison, older)
+    .catch(onFailure)
+    .then(() => compareRowVotes(comparison, older))
+    .catch(onFailure)
     .finally(() => {
       running.delete(peer)
       startNext(state)

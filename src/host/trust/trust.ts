@@ -48,6 +48,8 @@ export interface Trust {
   sources(): readonly AcceptedSource[]
   /** The other Hosts whose word about rows counts. */
   hosts(): readonly AcceptedSource[]
+  /** Calls the listener whenever other Hosts are accepted from now on. */
+  onHosts(listener: () => void): void
   /** Who a connected peer proved to be; null where it did not. */
   identityOf(peer: string): PeerIdentity | null
   /** What an operator should check. */
@@ -124,6 +126,7 @@ export function openTrust(options: TrustOptions, parts: TrustParts): Trust {
     mode,
     sources: list.sources,
     hosts: trustedHosts.sources,
+    onHosts: trustedHosts.onChange,
     identityOf: (peer) => state.proven.get(peer) ?? null,
     failures: () => {
       const { peers, proven } = state

@@ -29,6 +29,8 @@ export interface TrustedHosts {
   sources(): readonly AcceptedSource[]
   /** What an operator should check. */
   failures(): readonly FailureReport[]
+  /** Calls the listener whenever others are accepted from now on. */
+  onChange(listener: () => void): void
   /** The file of Hosts changed. */
   onFile(): void
   /** A bootstrap peer proved to be a Host. */
@@ -48,6 +50,7 @@ export function openTrustedHosts(
   const list = createAcceptedList({ mode: 'bootstrap', listed, pins: pinned.read() ?? {} })
   const sources = (): readonly AcceptedSource[] =>
     list.sources().filter(({ identity }) => identity !== own)
+  const listeners: (() => void)[] = []
   let reported = ''
   const update = (): void => {
     const identities = sources().map(({ identity }) => identity)
@@ -56,12 +59,14 @@ export function openTrustedHosts(
     reported = text
     writer.setAcceptedHosts(identities).catch(onFatal)
     log.info({ hosts: identities.length }, 'accepted Hosts')
+    for (const listener of listeners) listener()
   }
   list.setFile(file?.values() ?? [])
   update()
   return {
     sources,
     failures: () => hostFailures(list, file),
+    onChange: (listener) => void listeners.push(listener),
     onFile: () => {
       list.setFile(file?.values() ?? [])
       file?.save()
