@@ -58,7 +58,7 @@ function openPosing(
   })
 }
 
-test('three Hosts end with each other’s statements, one of them restarted, and none of a stranger', async (t) => {
+test('three Hosts, one restarted, end with each other’s statements and none of a stranger', async (t) => {
   const generator = await openTestGenerator(t, 'alice', chain)
   const signers = { ...env, HOST_TRUSTED_SIGNERS: generator.signer.identity }
   const setup: TestHostSetup = { env: signers, compareVotesMs: 300 }
