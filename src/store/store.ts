@@ -9,6 +9,7 @@ import type { HeightRanges } from '../primitives/height-ranges.ts'
 import type { Term, TermKind } from '../primitives/index-terms.ts'
 import type { Seal } from '../primitives/seal.ts'
 import type { RowStatement } from '../row-votes/row-statement.ts'
+import type { RowVotes } from '../row-votes/row-votes.ts'
 import type { PackedRows } from '../views/rows.ts'
 
 /** What is known of a stored block without opening its body. */
@@ -137,6 +138,8 @@ export interface StoreReader {
   read<T>(use: (snapshot: Snapshot) => T): T
   /** From now on snapshots of this reader show the seals of these identities alone; null shows all. */
   showSealsOf(identities: ReadonlySet<string> | null): void
+  /** From now on snapshots of this reader count what these Hosts signed of rows; before, nobody's counts. */
+  countRowVotesOf(voters: RowVoters): void
   /**
    * Lets the store's file re-use what readers of processes that were killed held; returns how many held
    * something. To be called when such a process has ended.
@@ -224,6 +227,8 @@ export interface Snapshot extends SeenBlocks {
   rowStatementPlaces(from: number, to: number): Iterable<StatementPlace>
   /** The message of a statement. */
   rowStatementMessage(place: StatementPlace): Uint8Array | undefined
+  /** What the Hosts that count say of the rows of a View of the block that is stored at a height. */
+  rowVotes(view: string, height: number): RowVotes | undefined
   /** A value that `putRecord` kept. */
   record(name: string): Buffer | undefined
   /** The names of records that begin with a prefix, in the order of their bytes. */
@@ -232,6 +237,14 @@ export interface Snapshot extends SeenBlocks {
   firstUnsealed(identity: string): number | undefined
   /** Ends the snapshot; harmless when repeated. */
   release(): void
+}
+
+/** Whose statements about rows count. */
+export interface RowVoters {
+  /** Identities of Hosts. */
+  readonly hosts: ReadonlySet<string>
+  /** Version of the runtime that made the rows. */
+  readonly runtime: number
 }
 
 /** That an identity sealed a root of a block. */

@@ -6,6 +6,7 @@ import type { RowScalar, RowType } from '../../views/row-type.ts'
 import type { ViewQuery } from '../../views/view-query.ts'
 import { attestationsOf } from '../rows/block-seals.ts'
 import type { Row } from '../rows/row.ts'
+import { hostsOf } from '../rows/row-votes.ts'
 import {
   putViewValue,
   type ViewRows,
@@ -78,7 +79,7 @@ function storedAttributes(
     ...(isText(field) ? { equals: (text: string) => viewTextTest(rows, index, text) } : {}),
     write: (out: ByteWriter, row: Row) => putViewValue(out, row, rows, index),
   }))
-  return [docID(rows), ...own, blockNumber, attestations]
+  return [docID(rows), ...own, blockNumber, attestations, hosts(rows)]
 }
 
 /** Nothing of them is the same for all rows of a block, or runs along the chain: the end of a stream is in no block. */
@@ -88,7 +89,7 @@ function streamed({ fields }: ServedView['rowType']): readonly Attribute[] {
     read: (row: Row) => streamedValue(row, index),
     write: (out: ByteWriter, row: Row) => putStreamedValue(out, row, index),
   }))
-  return [streamedDocID, ...own, streamedBlockNumber, streamedVotes]
+  return [streamedDocID, ...own, streamedBlockNumber, streamedVotes, streamedHosts]
 }
 
 const isText = ({ scalar, list }: Field): boolean =>
@@ -130,6 +131,18 @@ const attestations: Attribute = {
   read: ({ block }) => attestationsOf(block),
 }
 
+function hosts(rows: ViewRows & { readonly id: string }): Attribute {
+  return {
+    name: '_hosts',
+    kind: 'int',
+    list: false,
+    description:
+      'How many distinct Hosts signed exactly the rows that the View has of this block: this one and those that it accepts.',
+    ofBlock: true,
+    read: ({ block }) => hostsOf(block, rows),
+  }
+}
+
 const streamedDocID: Attribute = {
   name: '_docID',
   kind: 'id',
@@ -154,4 +167,12 @@ const streamedVotes: Attribute = {
   description:
     'How many distinct Generators vouch for exactly the block that the row was made of; null where `_blockNumber` is.',
   read: streamedAttestations,
+}
+
+const streamedHosts: Attribute = {
+  name: '_hosts',
+  kind: 'int',
+  list: false,
+  description: 'Null: nobody signs rows that are computed for a query.',
+  read: () => null,
 }

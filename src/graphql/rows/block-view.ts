@@ -8,6 +8,7 @@ import type { Chunk } from '../../primitives/body/chunk.ts'
 import type { Section } from '../../primitives/collections.ts'
 import type { MerkleTree } from '../../primitives/merkle.ts'
 import type { Seal } from '../../primitives/seal.ts'
+import type { RowVotes } from '../../row-votes/row-votes.ts'
 import type {
   BlockHeader,
   SeenBlocks,
@@ -109,6 +110,8 @@ interface BlockMemo {
   seals: readonly Seal[] | undefined
   votes: readonly Votes[] | undefined
   cids: BlockCids | undefined
+  /** What Hosts say of the rows of Views, by their IDs. */
+  rowVotes: Map<string, RowVotes | undefined> | undefined
   /** The rows of Views, by slot. */
   rows: Map<number, OpenedRows> | undefined
   /** The window of each section that was read last. */
@@ -134,6 +137,7 @@ export function emptyMemo(): BlockMemo {
     seals: undefined,
     votes: undefined,
     cids: undefined,
+    rowVotes: undefined,
     rows: undefined,
     windows: { Block: null, Transaction: null, AccessListEntry: null, Log: null },
   }

@@ -23,6 +23,16 @@ export function viewRowCount(view: BlockView, rows: ViewRows): number {
   return openedRows(view, rows).stored?.count ?? 0
 }
 
+/** Whether rows of a root and a number are those that are stored of a block. */
+export function hasRows(
+  view: BlockView,
+  rows: ViewRows,
+  { rowsRoot, count }: { readonly rowsRoot: string; readonly count: number },
+): boolean {
+  const { stored } = openedRows(view, rows)
+  return stored?.root === rowsRoot && stored.count === count
+}
+
 /** A value of a row, by the position of its field in the SDL. */
 export function viewValue(row: Row, rows: ViewRows, field: number): JsonValue {
   const { chunk, places, end } = rowPlaces(row, rows)

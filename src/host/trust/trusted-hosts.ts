@@ -3,6 +3,7 @@
  * Hosts, whatever HOST_TRUST says of signers. The Host itself is none of them, whoever lists it: what it signed is its own.
  */
 import type { Logger } from 'pino'
+import { runtimeVersion } from '../../lens/program/run-limits.ts'
 import type { FailureReport } from '../../service/contract.ts'
 import type { Writer } from '../apply/writer.ts'
 import { type AcceptedSource, createAcceptedList } from './accepted-list.ts'
@@ -44,21 +45,23 @@ export function openTrustedHosts(
   { listed, own }: TrustedHostsOptions,
   parts: TrustedHostsParts,
 ): TrustedHosts {
-  const { log, writer, onFatal } = parts
+  const { log, reader, writer, onFatal } = parts
   const pinned = openJsonRecord<Readonly<Record<string, string>>>('host-pins', parts)
   const file = rememberSigners('hosts-file', parts.file, parts)
   const list = createAcceptedList({ mode: 'bootstrap', listed, pins: pinned.read() ?? {} })
   const sources = (): readonly AcceptedSource[] =>
     list.sources().filter(({ identity }) => identity !== own)
   const listeners: (() => void)[] = []
-  let reported = ''
+  let reported: string | null = null
   const update = (): void => {
     const identities = sources().map(({ identity }) => identity)
     const text = identities.join()
     if (text === reported) return
+    if (reported !== null || identities.length > 0)
+      log.info({ hosts: identities.length }, 'accepted Hosts')
     reported = text
+    reader.countRowVotesOf({ hosts: new Set([own, ...identities]), runtime: runtimeVersion })
     writer.setAcceptedHosts(identities).catch(onFatal)
-    log.info({ hosts: identities.length }, 'accepted Hosts')
     for (const listener of listeners) listener()
   }
   list.setFile(file?.values() ?? [])

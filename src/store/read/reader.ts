@@ -129,6 +129,9 @@ export function createStoreReader(
     showSealsOf: (identities) => {
       shared.shownSigners = identities
     },
+    countRowVotesOf: (voters) => {
+      shared.rowVoters = voters
+    },
     read: (use) => {
       const taken = snapshot()
       try {
@@ -181,6 +184,7 @@ function sharedParts(
     onDamagedStatement: (error, height) =>
       log?.warn({ err: error, height }, 'a statement about rows cannot be read, it is left out'),
     shownSigners: null,
+    rowVoters: null,
   }
 }
 

@@ -30,7 +30,7 @@ import {
 } from '../disk/layout.ts'
 import type { EpochCache } from '../index/epoch-cache.ts'
 import { findCandidates, type IndexView, type TableCache } from '../index/index-reader.ts'
-import type { SeenBlocks, Snapshot } from '../store.ts'
+import type { RowVoters, SeenBlocks, Snapshot } from '../store.ts'
 import type { BlockCache } from './block-cache.ts'
 import type { RowCache } from './row-cache.ts'
 import { createSealReads, endOfPrefix, type SealedUpTo, type SealReads } from './seal-reader.ts'
@@ -51,6 +51,8 @@ export interface SnapshotParts {
   readonly onDamagedStatement: (error: ServiceError, height: number) => void
   /** Identities whose seals are shown; null shows all. */
   shownSigners: ReadonlySet<string> | null
+  /** Whose statements about rows count; null for nobody's. */
+  rowVoters: RowVoters | null
 }
 
 /** A snapshot that its reader can expire. */
@@ -107,7 +109,12 @@ export function createSnapshot(
       { state, visible, sealed: parts.sealed, shownSigners: parts.shownSigners },
       reading,
     ),
-    ...createStatementReads(databases, { onDamaged: parts.onDamagedStatement, reading }),
+    ...createStatementReads(databases, {
+      hashAt,
+      voters: parts.rowVoters,
+      onDamaged: parts.onDamagedStatement,
+      reading,
+    }),
     ...createRecordReads(databases, reading),
     candidates: (kind, value, from, to, descending) => {
       const low = Math.max(from, state.tail)

@@ -1,18 +1,25 @@
 /** What Hosts signed of the rows of Views, in one snapshot. */
 import { ServiceError } from '../../errors.ts'
 import { decodeRowStatement, type RowStatement } from '../../row-votes/row-statement.ts'
+import { countRowVotes } from '../../row-votes/row-votes.ts'
 import type { Environment, ReadTransaction } from '../disk/environment.ts'
 import { heightKey } from '../disk/layout.ts'
 import { keyOfStatement, splitStatementKey, statementKey } from '../disk/statement-layout.ts'
-import type { Snapshot } from '../store.ts'
+import type { RowVoters, Snapshot } from '../store.ts'
 
 export interface StatementReads
-  extends Pick<Snapshot, 'rowStatements' | 'rowStatementPlaces' | 'rowStatementMessage'> {
+  extends Pick<
+    Snapshot,
+    'rowStatements' | 'rowStatementPlaces' | 'rowStatementMessage' | 'rowVotes'
+  > {
   /** Keys of all pieces. */
   rowStatementKeys(start: Uint8Array, end: Uint8Array): Iterable<Buffer>
 }
 
 interface StatementParts {
+  /** Hash of a block that rows can belong to. */
+  readonly hashAt: (height: number) => string | undefined
+  readonly voters: RowVoters | null
   /** Called for a statement that cannot be decoded. */
   readonly onDamaged: (error: ServiceError, height: number) => void
   /** Returns the transaction of the snapshot, or throws. */
@@ -21,7 +28,7 @@ interface StatementParts {
 
 export function createStatementReads(
   { rowStatements }: Environment['databases'],
-  { onDamaged, reading }: StatementParts,
+  { hashAt, voters, onDamaged, reading }: StatementParts,
 ): StatementReads {
   const keys: StatementReads['rowStatementKeys'] = (start, end) =>
     rowStatements.getKeys({ start, end, transaction: reading() })
@@ -36,11 +43,24 @@ export function createStatementReads(
     return new Map([...pieces].map(([name, values]) => [name, Buffer.concat(values)]))
   }
 
+  const statements = (height: number): RowStatement[] => {
+    const found = [...messages(heightKey(height), heightKey(height + 1)).values()]
+    return found.flatMap((message) => decode(message, (error) => onDamaged(error, height)))
+  }
+
   return {
     rowStatementKeys: keys,
-    rowStatements: (height) => {
-      const found = [...messages(heightKey(height), heightKey(height + 1)).values()]
-      return found.flatMap((message) => decode(message, (error) => onDamaged(error, height)))
+    rowStatements: statements,
+    rowVotes: (view, height) => {
+      const hash = hashAt(height)
+      if (voters === null || hash === undefined) return undefined
+      const counted = statements(height)
+        .filter(({ blockHash, runtime }) => blockHash === hash && runtime === voters.runtime)
+        .map((statement) => ({
+          ...statement,
+          leaves: statement.leaves.filter((leaf) => leaf.view === view),
+        }))
+      return countRowVotes(counted, voters.hosts)[0]
     },
     rowStatementPlaces: (from, to) => places(from, to),
     rowStatementMessage: (place) => {
