@@ -12,6 +12,7 @@ import {
 import { invariant } from '../errors.ts'
 import { createCatalog } from './catalog/catalog.ts'
 import type { Catalog, Entity, EntityName } from './catalog/entity.ts'
+import { viewAttestation } from './catalog/view-attestation.ts'
 import { type ServedView, viewEntity } from './catalog/view-entity.ts'
 import { rewriteDocument } from './plan/rewrite.ts'
 import { createSchemaBuilder, entitiesByName } from './schema/schema.ts'
@@ -59,26 +60,34 @@ export function createSchemaKeeper({
     schema: build(catalog),
     entities: entitiesByName(catalog),
   })
-  const known = new WeakMap<ServedView['query'], Entity>()
+  const known = new WeakMap<ServedView['query'], readonly Entity[]>()
   let now = toServed(fixed)
   let wanted: readonly ServedView[] = []
   let views: readonly ServedView[] = []
   let builtAt = -Infinity
   let timer: NodeJS.Timeout | undefined
 
-  const entityOf = (view: ServedView): Entity => {
+  /** A View, and its votes where its rows are stored. */
+  const entitiesOf = (view: ServedView): readonly Entity[] => {
     const before = known.get(view.query)
-    const isSame = before?.view?.slot === view.slot && before.name === view.name
-    const entity = before !== undefined && isSame ? before : viewEntity(view, plainSelection(view))
-    known.set(view.query, entity)
-    return entity
+    const isSame = before?.[0]?.view?.slot === view.slot && before[0].name === view.name
+    const entities = before !== undefined && isSame ? before : createEntities(view)
+    known.set(view.query, entities)
+    return entities
+  }
+  const createEntities = (view: ServedView): readonly Entity[] => {
+    const entity = viewEntity(view, plainSelection(view))
+    const source = entity.view
+    return source === undefined || source.stream !== null
+      ? [entity]
+      : [entity, viewAttestation(source)]
   }
   const plainSelection = ({ query }: ServedView): FieldNode =>
     toPlain(query.selection, now.schema, network)
   const change = (): void => {
     timer = undefined
     views = wanted
-    const entities = wanted.map((view) => [view.name, entityOf(view)] as const)
+    const entities = wanted.flatMap(entitiesOf).map((entity) => [entity.name, entity] as const)
     const before = now.catalog
     const catalog: Catalog = new Map([...fixed, ...entities])
     const names = new Set([...before.keys(), ...catalog.keys()])

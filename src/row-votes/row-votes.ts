@@ -6,7 +6,7 @@ import type { RowStatement } from './row-statement.ts'
 import type { ViewLeaf } from './view-leaf.ts'
 
 /** Rows that at least one accepted Host has of a View of a block. */
-interface RowVote extends Pick<ViewLeaf, 'rowsRoot' | 'count'> {
+export interface RowVote extends Pick<ViewLeaf, 'rowsRoot' | 'count'> {
   /** Identities of the Hosts, in their order; of each one no other rows are known. */
   readonly hosts: readonly string[]
 }

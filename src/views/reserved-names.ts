@@ -34,6 +34,7 @@ export function isReservedTypeName(name: string): boolean {
     reservedTypeNames.has(name) ||
     reservedFieldNames.has(name) ||
     reservedEndings.some((ending) => name.endsWith(ending)) ||
+    name.startsWith('AttestationRecord_') ||
     collectionNames.some((collection) => name === `${collection}Field`)
   )
 }

@@ -98,3 +98,61 @@ describe('“Applications can filter query results by attestation count”', () 
       assert.deepEqual(await hostsBy(room), [1, 0, 0, 0, 0, 0])
     })
 })
+
+describe('“Each View has its own attestation collection (name pattern `AttestationRecord_<ViewName>`)”', () => {
+  test('with a record for all rows that were signed of a block, the stored ones first', async (t) => {
+    const room = await openRoom(t)
+    await sign(room, [
+      ...['own', 'first'].map((host) => statementOf(room, host, 2)),
+      statementOf(room, 'liar', 2, { rowsRoot: other, count: 7 }),
+      statementOf(room, 'own', 3),
+      statementOf(room, 'stranger', 4),
+    ])
+    const root = statementOf(room, 'own', 2).leaves[0]?.rowsRoot
+    const stored = `view:${view.id}:2:${root}:2`
+    const { atTwo, named, one, like, voted, count } = await room.query(
+      `query ($stored: String!, $id: ID!, $like: String!) {
+        atTwo: AttestationRecord_Transfer(filter: {blockNumber: 2}) {
+          _docID attested_doc source_doc doc_type vote_count blockNumber blockHash rowsRoot rowCount
+        }
+        named: AttestationRecord_Transfer(filter: {attested_doc: {_eq: $stored}}) { vote_count }
+        one: AttestationRecord_Transfer(filter: {_docID: {_eq: $id}}) { vote_count }
+        like: AttestationRecord_Transfer(filter: {attested_doc: {_like: $like}}) { rowCount }
+        voted: AttestationRecord_Transfer(filter: {vote_count: {_geq: 2}}) { blockNumber }
+        count: COUNT(AttestationRecord_Transfer: {})
+      }`,
+      { stored, id: `attestation-${stored}`, like: `view:${view.id}:2:%` },
+    )
+    assert.deepEqual(atTwo[0], {
+      _docID: `attestation-${stored}`,
+      attested_doc: stored,
+      source_doc: ['own', 'first'].map(identityOf).sort(),
+      doc_type: 'View',
+      vote_count: 2,
+      blockNumber: 2,
+      blockHash: room.chain[1]?.hash,
+      rowsRoot: root,
+      rowCount: 2,
+    })
+    assert.deepEqual(
+      [atTwo[1].source_doc, atTwo[1].rowsRoot, atTwo[1].rowCount, atTwo.length],
+      [[identityOf('liar')], other, 7, 2],
+    )
+    assert.deepEqual([named, one], [[{ vote_count: 2 }], [{ vote_count: 2 }]])
+    assert.deepEqual(like, [{ rowCount: 2 }, { rowCount: 7 }])
+    assert.deepEqual([voted, count], [[{ blockNumber: 2 }], 3])
+  })
+
+  test('that comes and goes with the View, and is no subscription', async (t) => {
+    const room = await openRoom(t)
+    await sign(room, [statementOf(room, 'own', 1)])
+    const query = '{ AttestationRecord_Transfer { vote_count } }'
+    assert.deepEqual(await room.query(query), { AttestationRecord_Transfer: [{ vote_count: 1 }] })
+    const request = { query: `subscription ${query}` }
+    assert.equal(room.graphql.operationKind(request), null)
+    const changed = new Promise<void>((resolve) => void room.graphql.onViews(resolve))
+    room.graphql.setViews([])
+    await changed
+    assert.match(String(await room.errors(query)), /AttestationRecord_Transfer/)
+  })
+})

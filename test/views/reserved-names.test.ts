@@ -16,6 +16,7 @@ test('every type of a Host’s schema is reserved, or has a name that no View ca
     (name) => !name.includes('__') && !isReservedTypeName(name),
   )
   assert.deepEqual(free, [])
+  assert.ok(isReservedTypeName('AttestationRecord_Transfer'), 'the votes on another View')
 })
 
 test('every field that collections have without declaring it is reserved', () => {

@@ -21,13 +21,13 @@ export function attestedDoc(height: number, root: string): string {
 }
 
 /** The height a text names, or the pattern `block:<number>:%`; null for any other. */
-export function attestedHeight(text: string): number | null {
+function attestedHeight(text: string): number | null {
   const match = prefixShape.exec(text)
   return match === null ? null : Number(match[1])
 }
 
 /** The height in a record's `_docID`; null when it is not one. */
-export function attestationHeight(docID: string): number | null {
+function attestationHeight(docID: string): number | null {
   if (!docID.startsWith(docIDPrefix)) return null
   const match = attestedShape.exec(docID.slice(docIDPrefix.length))
   return match === null ? null : Number(match[1])
@@ -80,11 +80,16 @@ const columns: readonly Column[] = [
   ['_attestations', 'int', false, 'The same as `vote_count`.', voteCount],
 ]
 
+const heightOf: Readonly<Record<string, Pick<Attribute, 'heightOf'>>> = {
+  _docID: { heightOf: attestationHeight },
+  attested_doc: { heightOf: attestedHeight },
+}
+
 /** The entity; one row for each root signed at a height, the stored one first. */
 export function attestationRecord(network: string): Entity {
   const attributes = columns.map(([name, kind, list, description, read]): [string, Attribute] => [
     name,
-    { name, kind, list, description, read },
+    { name, kind, list, description, read, ...heightOf[name] },
   ])
   return {
     name: 'AttestationRecord',

@@ -42,6 +42,8 @@ export interface Attribute {
   readonly course?: Course
   /** The same for all rows of a block, and known without reading one. */
   readonly ofBlock?: true
+  /** The height that a value, or a pattern, of the attribute names; null where it names none. */
+  readonly heightOf?: (text: string) => number | null
   read(row: Row): JsonValue
   /**
    * A test for a text, which differs from the value in the case of hex digits only; set where that is cheaper than to read
@@ -76,9 +78,15 @@ export interface Entity {
   rowsIn(block: BlockView): number
   /** Where its rows are, for a View. */
   readonly view?: ViewSource
+  /** The View whose votes its rows are. */
+  readonly votesOn?: ViewSource
   /** Set where no store keeps such documents yet: every list of them is empty. */
   readonly isEmpty?: true
 }
+
+/** Whether what is served of it comes and goes with a View. */
+export const isOfView = ({ view, votesOn }: Entity): boolean =>
+  view !== undefined || votesOn !== undefined
 
 /** What a View's rows are read with. */
 export interface ViewSource extends ViewRows {

@@ -8,7 +8,6 @@ import type { HeightRanges } from '../../primitives/height-ranges.ts'
 import type { TermKind } from '../../primitives/index-terms.ts'
 import { parseRowID } from '../../views/row-id.ts'
 import { rowTermValue } from '../../views/rows.ts'
-import { attestationHeight, attestedHeight } from '../catalog/attestation-record.ts'
 import type { Attribute, Entity, ViewSource } from '../catalog/entity.ts'
 import type { FilterCondition, ValueCondition } from '../filter/condition.ts'
 import type { Operand } from '../filter/value-test.ts'
@@ -104,6 +103,7 @@ function valueHint(entity: Entity, condition: ValueCondition): Hint {
 }
 
 function lookupOf({ name, view }: Entity, attribute: Attribute): ToHint | undefined {
+  if (attribute.heightOf !== undefined) return heightNamed(attribute.heightOf)
   if (view === undefined) return lookups[`${name}.${attribute.name}`]
   return attribute.name === '_docID' ? rowOf(view) : rowsWith(view, attribute)
 }
@@ -132,8 +132,8 @@ function heights(set: HeightRanges): Hint {
   return set.length === 0 ? none : { type: 'heights', heights: set }
 }
 
-function heightAt(height: number | null | undefined): Hint {
-  return height === null || height === undefined ? none : heights([[height, height]])
+function heightAt(height: number): Hint {
+  return heights([[height, height]])
 }
 
 /** From an operand to the locations of the rows that can have it. */
@@ -198,15 +198,15 @@ const lookups: Readonly<Record<string, ToHint>> = {
   'AccessListEntry.transaction_id': document('Transaction'),
   'BlockSignature._docID': document('BlockSignature'),
   'BlockSignature.blockHash': blockOf,
-  'AttestationRecord._docID': present((text) => heightAt(attestationHeight(text))),
-  'AttestationRecord.attested_doc': present((text) => attestedHint(text)),
 }
 
 /** Texts that name no block match nothing; patterns that begin otherwise can match any. */
-function attestedHint(text: string): Hint {
-  const height = attestedHeight(text)
-  if (height !== null) return heightAt(height)
-  return text.includes('%') ? all : none
+function heightNamed(heightOf: (text: string) => number | null): ToHint {
+  return present((text) => {
+    const height = heightOf(text)
+    if (height !== null) return heightAt(height)
+    return text.includes('%') ? all : none
+  })
 }
 
 // --- Lists ----------------------------------------------------------------------------------

@@ -59,7 +59,9 @@ export function createSchemaBuilder(): (catalog: Catalog) => GraphQLSchema {
 }
 
 function toSchema(catalog: Catalog, inputsOf: InputsOf, objectOf: ObjectOf): GraphQLSchema {
-  const collections = collectionFields(catalog, inputsOf, objectOf)
+  const collections = collectionFields(catalog.values(), inputsOf, objectOf)
+  // Votes on rows come later than the block, when nobody is notified.
+  const streamed = [...catalog.values()].filter(({ votesOn }) => votesOn === undefined)
   const commits: Fields = {
     _commits: {
       type: new GraphQLList(commitType),
@@ -75,13 +77,20 @@ function toSchema(catalog: Catalog, inputsOf: InputsOf, objectOf: ObjectOf): Gra
       name: 'Query',
       fields: { ...collections, ...aggregates, ...commits },
     }),
-    subscription: new GraphQLObjectType({ name: 'Subscription', fields: collections }),
+    subscription: new GraphQLObjectType({
+      name: 'Subscription',
+      fields: collectionFields(streamed, inputsOf, objectOf),
+    }),
   })
 }
 
-function collectionFields(catalog: Catalog, inputsOf: InputsOf, objectOf: ObjectOf): Fields {
+function collectionFields(
+  entities: Iterable<Entity>,
+  inputsOf: InputsOf,
+  objectOf: ObjectOf,
+): Fields {
   const fields: Fields = {}
-  for (const entity of catalog.values()) {
+  for (const entity of entities) {
     const type = new GraphQLList(objectOf(entity.name))
     const args = collectionArguments(entity, inputsOf(entity.name))
     const { description } = entity
