@@ -99,7 +99,7 @@ describe('“Applications can filter query results by attestation count”', () 
     })
 })
 
-describe('“Each View has its own attestation collection (name pattern `AttestationRecord_<ViewName>`)”', () => {
+describe('“Each View has its own attestation collection”, AttestationRecord_<ViewName>,', () => {
   test('with a record for all rows that were signed of a block, the stored ones first', async (t) => {
     const room = await openRoom(t)
     await sign(room, [
