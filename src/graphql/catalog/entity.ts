@@ -85,7 +85,7 @@ export interface Entity {
 }
 
 /** Whether what is served of it comes and goes with a View. */
-export const isOfView = ({ view, votesOn }: Entity): boolean =>
+export const followsView = ({ view, votesOn }: Entity): boolean =>
   view !== undefined || votesOn !== undefined
 
 /** What a View's rows are read with. */

@@ -18,7 +18,7 @@ import {
 } from 'graphql'
 import { maxNesting, maxValues, type QueryLimits, refusal } from '../budget/limits.ts'
 import { tooManyConditions, tooManyValues } from '../budget/query-budget.ts'
-import { type Catalog, isOfView } from '../catalog/entity.ts'
+import { type Catalog, followsView } from '../catalog/entity.ts'
 import { expandValue, mayHoldShorthand } from '../schema/shorthand.ts'
 import { argumentSizeOf } from './argument-size.ts'
 import { isStandardIntrospection } from './compile-introspection.ts'
@@ -97,11 +97,11 @@ const introspection = /__(?:schema|type)\b/
 /** The Views that a document names, wherever that is. */
 function viewsIn(document: DocumentNode, catalog: Catalog): ReadonlySet<string> {
   const views = new Set<string>()
-  if (![...catalog.values()].some(isOfView)) return views
+  if (![...catalog.values()].some(followsView)) return views
   visit(document, {
     [Kind.NAME]({ value }) {
       const entity = catalog.get(value)
-      if (entity !== undefined && isOfView(entity)) views.add(value)
+      if (entity !== undefined && followsView(entity)) views.add(value)
     },
   })
   return views

@@ -4,7 +4,7 @@ import type { BlockView } from './block-view.ts'
 import { hasRows, type ViewRows } from './view-rows.ts'
 
 /** Where the rows of a View are, and by which ID Hosts speak of it. */
-export interface IdentifiedRows extends ViewRows {
+interface IdentifiedRows extends ViewRows {
   /** 0x and 64 digits. */
   readonly id: string
 }

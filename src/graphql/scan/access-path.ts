@@ -13,7 +13,7 @@ import {
 } from '../../primitives/height-ranges.ts'
 import type { SeenBlocks } from '../../store/store.ts'
 import { maxHeldRows } from '../budget/limits.ts'
-import { type Entity, isOfView } from '../catalog/entity.ts'
+import { type Entity, followsView } from '../catalog/entity.ts'
 import type { FilterCondition } from '../filter/condition.ts'
 import type { Session } from '../rows/block-view.ts'
 import type { ViewRows } from '../rows/view-rows.ts'
@@ -200,7 +200,7 @@ async function findLocations(
 
 /** The blocks that rows of an entity can be in: those of Views may outlive the documents of their block. */
 export function seenBlocks({ snapshot }: Session, entity: Entity): SeenBlocks {
-  return isOfView(entity) ? snapshot.rowBlocks : snapshot
+  return followsView(entity) ? snapshot.rowBlocks : snapshot
 }
 
 /** The lowest and highest height that count and are there; null where there is none. */
