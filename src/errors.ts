@@ -76,6 +76,7 @@ export const errorCodes = {
   HOST_SIGNER_BELOW: 'A signer stands below every block that the Host keeps.',
   HOST_SIGNER_CHANGED: 'A bootstrap peer proves another identity than the one accepted from it.',
   HOST_SIGNER_SILENT: 'No head of an accepted signer has arrived for a while.',
+  HOST_ROWS_DIFFER: 'An accepted Host signed other rows of a View than this one.',
   HOST_SIGNER_TWICE: 'A signer signs two heads with one sequence: its key runs twice.',
   HOST_SIGNERS_DISAGREE: 'Accepted signers have stood on different branches for a minute.',
   HOST_SIGNERS_FILE_UNUSABLE: 'The file of accepted signers is missing, empty or malformed.',

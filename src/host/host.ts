@@ -42,11 +42,13 @@ import { type ChainNames, decideNames } from './network.ts'
 import { openHostRegistry } from './registry/host-registry.ts'
 import { materializedOf } from './row-votes/finished-leaves.ts'
 import { createRowSignerMetrics } from './row-votes/metrics.ts'
+import { openRowDisagreements } from './row-votes/row-disagreements.ts'
 import { openRowSigner } from './row-votes/row-signer.ts'
 import { openSchemaSync, type SchemaSync } from './schema/schema-sync.ts'
 import { createHostStatus, type HostStatusReporter } from './status.ts'
 import { openTrust, type Trust } from './trust/trust.ts'
 import { openHostViews } from './views/host-views.ts'
+import { isHosted } from './views/hosted-view.ts'
 import { createViewChecker } from './views/view-checker.ts'
 
 /** What a running Host can be reached at. */
@@ -113,7 +115,7 @@ export async function openHost(
   const graphql = openHostGraphql({ settings, network }, shared)
   const api = await openServedViews(
     { settings, network, environment },
-    { ...shared, graphql, running, status, signer },
+    { ...shared, graphql, running, status, signer, trust },
   )
   const reports = {
     metrics: hostMetrics,
@@ -161,6 +163,7 @@ async function openServedViews(
       readonly writer: Writer
       readonly status: HostStatusReporter
       readonly signer: DigestSigner
+      readonly trust: Pick<Trust, 'hosts'>
     },
 ): ReturnType<typeof openHostApi> {
   const { registry, running, status } = parts
@@ -170,9 +173,23 @@ async function openServedViews(
   running.own('row signer', rowSigner).begin(() => materializedOf(views.kept()))
   const folderParts = { ...parts, views, checker: createViewChecker({ network }) }
   const folder = running.own('views folder', await openViewsFolder(settings, folderParts))
+  const rows = openRowDisagreements(
+    { own: parts.signer.identity },
+    {
+      ...parts,
+      hosts: () => parts.trust.hosts().map(({ identity }) => identity),
+      nameOf: (view) =>
+        views
+          .kept()
+          .filter(isHosted)
+          .find(({ id }) => id === view)?.name ?? null,
+    },
+  )
+  running.own('row disagreements', rows)
+  running.own('log of rows', openFailureLog({}, { log: parts.log, failures: rows.failures }))
   const registryParts = { ...parts, views, folder }
   const hostRegistry = running.own('registry', await openHostRegistry(options, registryParts))
-  status.report({ views, folder, registry: hostRegistry })
+  status.report({ views, folder, rows, registry: hostRegistry })
   return running.own('api', await openHostApi(settings, { ...registryParts, hostRegistry }))
 }
 

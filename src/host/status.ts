@@ -27,6 +27,7 @@ import type { HostMesh } from './mesh.ts'
 import type { HostGauges } from './metrics.ts'
 import { type ReadyFacts, type ReadySettings, unreadyReport } from './readiness.ts'
 import type { HostRegistry } from './registry/host-registry.ts'
+import type { RowDisagreements } from './row-votes/row-disagreements.ts'
 import type { SchemaSync } from './schema/schema-sync.ts'
 import { type StoredRange, storedHead, storedRange } from './stored-range.ts'
 import type { Trust } from './trust/trust.ts'
@@ -43,6 +44,7 @@ interface ReportedParts {
   readonly trust: Pick<Trust, 'mode' | 'sources' | 'failures'> | null
   readonly views: Pick<HostViews, 'list'> | null
   readonly folder: Pick<ViewsFolder, 'failures'> | null
+  readonly rows: Pick<RowDisagreements, 'failures'> | null
   readonly registry: Pick<HostRegistry, 'report' | 'failures'> | null
 }
 
@@ -73,6 +75,7 @@ const noParts: ReportedParts = {
   trust: null,
   views: null,
   folder: null,
+  rows: null,
   registry: null,
 }
 
@@ -216,6 +219,7 @@ function errorsOf({ parts, isWaiting, follow }: Reported): FailureReport[] {
     ...(parts.trust?.failures() ?? []),
     ...standing.filter((failure) => failure !== null).map(toFailureReport),
     ...(parts.folder?.failures() ?? []),
+    ...(parts.rows?.failures() ?? []),
     ...(parts.registry?.failures() ?? []),
   ]
 }

@@ -16,7 +16,7 @@ import {
 import { declareFolderMetrics } from '../../src/host/folder/metrics.ts'
 import { createHostMetrics } from '../../src/host/metrics.ts'
 import { createHostRegistryMetrics } from '../../src/host/registry/metrics.ts'
-import { createRowSignerMetrics } from '../../src/host/row-votes/metrics.ts'
+import { createRowSignerMetrics, declareRowsDiffer } from '../../src/host/row-votes/metrics.ts'
 import { createSchemaMetrics } from '../../src/host/schema/schema-sync.ts'
 import { createStreamMetrics } from '../../src/host/streams/metrics.ts'
 import { createEngineMetrics } from '../../src/host/views/engine-metrics.ts'
@@ -73,6 +73,7 @@ const declarations: Readonly<Record<MetricsProgram, (registry: Registry) => void
     createLensMetrics(registry)
     createStreamMetrics(registry)
     createRowSignerMetrics(registry)
+    declareRowsDiffer(registry, () => [])
   },
   operator(registry) {
     openRuntimeMetrics(registry)

@@ -7,6 +7,7 @@ export const explainedElsewhere: Readonly<Record<string, string>> = {
   CHAIN_TIMEOUT: 'test/chain/hung-node.test.ts',
   HOST_SIGNERS_FILE_UNUSABLE: 'test/host/trust/trust-failures.test.ts',
   HOST_TRUSTED_HOSTS_FILE_UNUSABLE: 'test/host/trust/trusted-hosts.test.ts',
+  HOST_ROWS_DIFFER: 'test/host/row-votes/row-disagreements.test.ts',
   HOST_TRUSTED_HOST_CHANGED: 'test/host/trust/trusted-hosts.test.ts',
   HOST_VIEWS_DIR_UNREADABLE: 'test/host/folder/views-folder.test.ts',
   HOST_VIEW_FILE_REFUSED: 'test/host/folder/views-folder.test.ts',

@@ -1,0 +1,123 @@
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { Registry } from 'prom-client'
+import {
+  openRowDisagreements,
+  type RowDisagreements,
+} from '../../../src/host/row-votes/row-disagreements.ts'
+import type { RowStatement } from '../../../src/row-votes/row-statement.ts'
+import type { StoreWriter } from '../../../src/store/store.ts'
+import { assertExplained } from '../../docs/support/explained.ts'
+import { namedHash, opaqueBlock } from '../../support/chain/opaque-blocks.ts'
+import { testSigner } from '../../support/chain/sealed-blocks.ts'
+import { until } from '../../support/p2p-room.ts'
+import { signedStatement } from '../../support/signed-statements.ts'
+import { openTestStore } from '../../support/test-store.ts'
+
+const signer = (host: string): ReturnType<typeof testSigner> => testSigner(`host:${host}`)
+const identity = (host: string): string => signer(host).identity
+
+type Said = Partial<{ views: readonly string[]; isFalse: boolean; runtime: number; branch: string }>
+
+function by(host: string, height: number, { branch = 'main', ...said }: Said = {}): RowStatement {
+  const { hash } = opaqueBlock(height, 50, branch).header
+  return signedStatement(height, hash, { signer: signer(host), views: ['Transfers'], ...said })
+}
+
+interface Room {
+  readonly store: StoreWriter
+  readonly registry: Registry
+  readonly rows: RowDisagreements
+  sign(...statements: readonly RowStatement[]): Promise<void>
+  /** Messages, once there are so many. */
+  messages(count: number): Promise<string[]>
+}
+
+/** Blocks 1 to 20 at a Host that accepts two others, and serves Transfers and Balances. */
+async function open(t: TestContext, statements: readonly RowStatement[] = []): Promise<Room> {
+  const store = await openTestStore(t)
+  const heights = Array.from({ length: 20 }, (_, index) => index + 1)
+  await Promise.all(heights.map((height) => store.putBlock(opaqueBlock(height, 50))))
+  const sign = async (...signed: readonly RowStatement[]): Promise<void> => {
+    for (const statement of signed)
+      assert.ok(await store.putRowStatements(statement.blockNumber, [statement]))
+  }
+  await sign(...statements)
+  const registry = new Registry()
+  const names = new Map(['Transfers', 'Balances'].map((name) => [namedHash(name), name]))
+  const rows = openRowDisagreements(
+    { own: identity('own'), intervalMs: 20 },
+    {
+      reader: store.reader,
+      registry,
+      hosts: () => ['honest', 'liar'].map(identity),
+      nameOf: (view) => names.get(view) ?? null,
+      onFatal: (error) => assert.ifError(error),
+    },
+  )
+  t.after(() => rows.close())
+  return {
+    store,
+    registry,
+    rows,
+    sign,
+    messages: async (count) => {
+      await until(() => rows.failures().length === count)
+      return rows.failures().map(({ message }) => message)
+    },
+  }
+}
+
+test('a Host whose root differs is named with View and height, in /health and metrics', async (t) => {
+  const room = await open(t, [
+    ...[7, 8, 9].flatMap((height) => [by('own', height), by('honest', height)]),
+    ...[7, 9].map((height) => by('liar', height, { isFalse: true })),
+    by('liar', 8),
+  ])
+  const [message] = await room.messages(1)
+  assert.equal(
+    message,
+    `The Host ${identity('liar')} signed other rows of the View Transfers than this one: of 2 of the newest 1024 blocks, last of block 9.`,
+  )
+  const [failure] = room.rows.failures()
+  assert.equal(failure?.code, 'HOST_ROWS_DIFFER')
+  assertExplained(failure)
+  const line = `viewmesh_host_rows_differ_height{host="${identity('liar')}",view="${namedHash('Transfers')}"} 9`
+  assert.ok((await room.registry.metrics()).includes(line))
+})
+
+test('several Views of one Host are one failure, and what comes later is noticed', async (t) => {
+  const views = ['Transfers', 'Balances'].sort((a, b) => (namedHash(a) < namedHash(b) ? -1 : 1))
+  const room = await open(t)
+  assert.deepEqual(room.rows.failures(), [])
+  await room.sign(by('own', 4, { views }), by('liar', 4, { views, isFalse: true }))
+  const [message] = await room.messages(1)
+  assert.match(
+    String(message),
+    /of 1 of the newest 1024 blocks, last of block 4, and of 1 more Views\.$/,
+  )
+})
+
+test('two results of one Host are named as well', async (t) => {
+  const room = await open(t, [by('own', 5), by('liar', 5), by('liar', 5, { isFalse: true })])
+  assert.match(String(await room.messages(1)), new RegExp(identity('liar')))
+})
+
+test('it ends with the block that it is about', async (t) => {
+  const room = await open(t, [by('own', 20), by('liar', 20, { isFalse: true })])
+  await room.messages(1)
+  await room.store.putBlock(opaqueBlock(20, 50, 'other'))
+  await room.messages(0)
+})
+
+test('nothing is said where this Host signed nothing, of strangers, other versions or branches', async (t) => {
+  const room = await open(t, [
+    ...[by('liar', 3, { isFalse: true }), by('honest', 3)],
+    ...[by('own', 4), by('stranger', 4, { isFalse: true })],
+    ...[by('own', 5), by('liar', 5, { isFalse: true, runtime: 2 })],
+    ...[by('own', 6), by('liar', 6, { isFalse: true, branch: 'other' })],
+    ...[by('own', 7), by('liar', 7, { isFalse: true })],
+  ])
+  const [message] = await room.messages(1)
+  assert.match(String(message), /of 1 of the newest 1024 blocks, last of block 7\.$/)
+})
