@@ -138,8 +138,11 @@ export function openViewRun(view: HostedView, liveAbove: number, parts: ViewRunP
   return {
     begin: (snapshot, visible, isEmpty) => begin(state, snapshot, visible, isEmpty),
     settleEmpty: (empty, stored) => settleEmpty(state, empty, stored),
-    state: (snapshot, visible) =>
-      describeState(state, snapshot, readFacts(state, snapshot, visible)),
+    state: (snapshot, visible) => {
+      // What failed may be stored before its job has ended.
+      if (state.isReady) state.lastFailure ??= newestFailure(state, snapshot)
+      return describeState(state, snapshot, readFacts(state, snapshot, visible))
+    },
     retry: () => track(state, retry(state)),
     close: async () => {
       state.closing.abort()
@@ -186,6 +189,12 @@ function restoreFailures(state: State, snapshot: Snapshot): void {
     state.lastFailure ??= toViewFailure(failure, height)
     if (isRetried(failure)) state.dueAt.set(height, nowMs + retryDelayMs(failure))
   }
+}
+
+function newestFailure({ view: { slot } }: State, snapshot: Snapshot): ViewFailure | null {
+  const [height] = eachHeight(snapshot.viewFailures(slot), true)
+  const failure = height === undefined ? null : failureAt(snapshot, slot, height)
+  return failure === null || height === undefined ? null : toViewFailure(failure, height)
 }
 
 function failureAt(snapshot: Snapshot, slot: number, height: number): StoredFailure | null {
