@@ -1,5 +1,7 @@
 /** Why a View has no rows of a block: which failures are tried again by themselves, and what is stored of each. */
 import { ServiceError } from '../../errors.ts'
+import { eachHeight } from '../../primitives/height-ranges.ts'
+import type { Snapshot } from '../../store/store.ts'
 import type { ViewFailure } from './view-engine.ts'
 
 /** A failure as it lies in the store in the place of rows. */
@@ -82,4 +84,17 @@ export function toViewFailure(
   block: number | null,
 ): ViewFailure {
   return { code, message, ...(remedy !== null && { remedy }), block }
+}
+
+/** Why a View failed at a height; null where it did not. */
+export function failureAt(snapshot: Snapshot, slot: number, height: number): StoredFailure | null {
+  const bytes = snapshot.viewFailure(slot, height)
+  return bytes === undefined ? null : decodeFailure(bytes)
+}
+
+/** Why a View failed at the highest block at which it did. */
+export function newestFailure(snapshot: Snapshot, slot: number): ViewFailure | null {
+  const [height] = eachHeight(snapshot.viewFailures(slot), true)
+  const failure = height === undefined ? null : failureAt(snapshot, slot, height)
+  return failure === null || height === undefined ? null : toViewFailure(failure, height)
 }

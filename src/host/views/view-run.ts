@@ -18,10 +18,11 @@ import type { Snapshot, StoreReader } from '../../store/store.ts'
 import { encodeBlockRows } from '../../views/block-rows.ts'
 import type { Writer } from '../apply/writer.ts'
 import {
-  decodeFailure,
   encodeFailure,
+  failureAt,
   isOfView,
   isRetried,
+  newestFailure,
   retryDelayMs,
   type StoredFailure,
   toDelay,
@@ -140,7 +141,7 @@ export function openViewRun(view: HostedView, liveAbove: number, parts: ViewRunP
     settleEmpty: (empty, stored) => settleEmpty(state, empty, stored),
     state: (snapshot, visible) => {
       // What failed may be stored before its job has ended.
-      if (state.isReady) state.lastFailure ??= newestFailure(state, snapshot)
+      if (state.isReady) state.lastFailure ??= newestFailure(snapshot, view.slot)
       return describeState(state, snapshot, readFacts(state, snapshot, visible))
     },
     retry: () => track(state, retry(state)),
@@ -189,17 +190,6 @@ function restoreFailures(state: State, snapshot: Snapshot): void {
     state.lastFailure ??= toViewFailure(failure, height)
     if (isRetried(failure)) state.dueAt.set(height, nowMs + retryDelayMs(failure))
   }
-}
-
-function newestFailure({ view: { slot } }: State, snapshot: Snapshot): ViewFailure | null {
-  const [height] = eachHeight(snapshot.viewFailures(slot), true)
-  const failure = height === undefined ? null : failureAt(snapshot, slot, height)
-  return failure === null || height === undefined ? null : toViewFailure(failure, height)
-}
-
-function failureAt(snapshot: Snapshot, slot: number, height: number): StoredFailure | null {
-  const bytes = snapshot.viewFailure(slot, height)
-  return bytes === undefined ? null : decodeFailure(bytes)
 }
 
 async function writeRecord({ view, quarantine, parts }: State): Promise<void> {
