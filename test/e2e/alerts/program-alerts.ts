@@ -110,6 +110,21 @@ export const programAlerts: Readonly<Record<string, readonly AlertCase[]>> = {
       },
     ],
   }),
+  ViewmeshRowsDiffer: gaugeCases(
+    `viewmesh_host_rows_differ_height{${host},host="02ab",view="0xcd"}`,
+    {
+      bad: '1234567',
+      good: '0',
+      minutes: 5,
+      fires: [
+        {
+          labels: { ...labelsOfHost, host: '02ab', view: '0xcd' },
+          summary:
+            'Host apps/mainnet-host-0 and Host 02ab have different rows of View 0xcd, last of block 1234567.',
+        },
+      ],
+    },
+  ),
   ViewmeshLensProcessEnds: [
     {
       when: 'where it ends every other minute',
