@@ -50,7 +50,7 @@ export async function viewFigures(): Promise<Figure[]> {
   await viewed.engine.remove(view.id)
   figures.push(
     backfillFigure('a tenth of the logs a row', await warmBackfill(viewed, tenthView()), 300),
-    backfillFigure('none a row, known by index or bloom', await excluded(viewed), 2_000),
+    backfillFigure('none a row, known by the index', await excluded(viewed), 2_000),
   )
   await Promise.all([closePlain(), closeViewed()])
   return [...figures, await crowdFigure(blocks)]

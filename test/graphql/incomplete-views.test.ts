@@ -5,7 +5,7 @@ import type { GraphqlResult } from '../../src/graphql/graphql.ts'
 import { resultText } from '../../src/graphql/http/result-text.ts'
 import { type ChainBlock, createChain } from '../support/chain/block-factory.ts'
 import { type GraphqlRoom, openGraphqlRoom } from './support/graphql-room.ts'
-import { putRows, servedView } from './support/served-views.ts'
+import { putRows, servedView, storedFailure } from './support/served-views.ts'
 
 const view = servedView('type Counted { n: Int }')
 
@@ -22,7 +22,7 @@ async function openRoom(t: TestContext): Promise<GraphqlRoom> {
 }
 
 async function fail({ store }: GraphqlRoom, { number, hash }: ChainBlock): Promise<void> {
-  const failed = { height: number, blockHash: hash, failure: new Uint8Array([1]) }
+  const failed = { height: number, blockHash: hash, failure: storedFailure }
   await store.putViewRows(view.slot, [failed])
 }
 

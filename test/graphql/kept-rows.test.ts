@@ -3,7 +3,7 @@ import { describe, type TestContext, test } from 'node:test'
 
 import { createChain } from '../support/chain/block-factory.ts'
 import { type GraphqlRoom, openGraphqlRoom } from './support/graphql-room.ts'
-import { putRows, servedView } from './support/served-views.ts'
+import { putRows, servedView, storedFailure } from './support/served-views.ts'
 
 const view = servedView('type Kept { n: Int @index }', 'Log { address }')
 
@@ -19,7 +19,7 @@ async function openRoom(t: TestContext): Promise<GraphqlRoom> {
     signers: () => ['one', 'two'],
   })
   for (const block of room.chain.filter(({ number }) => number > 12 && number !== 14)) {
-    const failed = { height: 18, blockHash: block.hash, failure: new Uint8Array([1]) }
+    const failed = { height: 18, blockHash: block.hash, failure: storedFailure }
     if (block.number === 18) await room.store.putViewRows(view.slot, [failed])
     else await putRows(room, view, block, [{ n: block.number }])
   }

@@ -3,7 +3,7 @@ import { describe, type TestContext, test } from 'node:test'
 
 import { createChain } from '../support/chain/block-factory.ts'
 import { documentsRead, type GraphqlRoom, openGraphqlRoom } from './support/graphql-room.ts'
-import { putRows, servedView } from './support/served-views.ts'
+import { putRows, servedView, storedFailure } from './support/served-views.ts'
 
 const sdl = `
 "Transfers of tokens."
@@ -258,10 +258,11 @@ test('who asks for a block at which a View failed is refused, who asks for more 
   const [first] = room.chain
   assert.ok(first !== undefined)
   const { number: height, hash: blockHash } = first
-  await room.store.putViewRows(transfer.slot, [{ height, blockHash, failure: new Uint8Array([1]) }])
+  await room.store.putViewRows(transfer.slot, [{ height, blockHash, failure: storedFailure }])
   for (const filter of [`{_eq: ${height}}`, `{_in: [${height}, ${height + 1}, ${height + 3}]}`]) {
     const [error] = await room.errors(`{ Transfer(filter: {_blockNumber: ${filter}}) { place } }`)
-    assert.match(error ?? '', new RegExp(`View Transfer failed at block ${height}.*api/v0/views`))
+    const named = `View Transfer failed at block ${height}.*: lens 2 trapped.*\\. GET /api/v0/views`
+    assert.match(error ?? '', new RegExp(named))
   }
   const { Transfer } = await room.query(
     `{ Transfer(filter: {_blockNumber: {_geq: ${height}}}) { place } }`,
@@ -310,7 +311,7 @@ describe('a query that names a stored block', () => {
       const room = await openRoom(t)
       const [first, , third] = room.chain
       assert.ok(first !== undefined && third !== undefined)
-      const failed = { height: first.number, blockHash: first.hash, failure: new Uint8Array([1]) }
+      const failed = { height: first.number, blockHash: first.hash, failure: storedFailure }
       await room.store.putViewRows(transfer.slot, [failed])
       const codes = []
       for (const { number, hash } of [first, third]) {

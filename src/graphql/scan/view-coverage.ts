@@ -9,6 +9,7 @@ import {
   intersectHeights,
   uniteHeights,
 } from '../../primitives/height-ranges.ts'
+import { decodeFailure } from '../../views/stored-failure.ts'
 import { refusal } from '../budget/limits.ts'
 import type { Entity } from '../catalog/entity.ts'
 import type { FilterCondition, ValueCondition } from '../filter/condition.ts'
@@ -46,7 +47,7 @@ export async function checkCoverage(
   }
   const [failed] = intersectHeights(missing.failed, heights)
   const [notDone] = intersectHeights(missing.notDone, heights)
-  if (failed !== undefined) throw failedBlock(view.name, failed[0])
+  if (failed !== undefined) throw failedBlock(session, view, failed[0])
   const [lost] = intersectHeights(missing.lost, heights)
   if (notDone !== undefined) throw notComputed(view.name, notDone[0])
   if (lost !== undefined) throw neverComputed(view.name, lost[0])
@@ -55,12 +56,16 @@ export async function checkCoverage(
 /** Ranges of heights that are compared in the time that a document takes. */
 const rangesPerDocument = 64
 
-const failedBlock = (view: string, height: number): Error =>
-  refusal(
+/** Says why, and so which lens it was. */
+function failedBlock({ snapshot }: Session, { name, slot }: ViewRows, height: number): Error {
+  const stored = snapshot.viewFailure(slot, height)
+  const why = stored === undefined ? 'it is tried again' : decodeFailure(stored).message
+  return refusal(
     'GRAPHQL_VIEW_FAILED',
-    `The View ${view} failed at block ${height}, so that it has no rows of it.`,
-    'GET /api/v0/views/{id} says which lens failed and why.',
+    `The View ${name} failed at block ${height}, so that it has no rows of it: ${why}.`,
+    'GET /api/v0/views/{id} says how the View stands, and what to do.',
   )
+}
 
 const notComputed = (view: string, height: number): Error =>
   refusal(

@@ -161,12 +161,18 @@ function take(stream: Stream, { bytes, taken }: Piece): readonly StreamedRows[] 
   return groups
 }
 
+/** How much earlier than a stream is ended here its process ends a lens, and names it. */
+const namingMs = (maxMs: number): number => Math.min(500, maxMs / 8)
+
 async function run(stream: Stream): Promise<void> {
   const { metrics } = stream.state
   const startedAt = performance.now()
   const seconds = (): number => (performance.now() - startedAt) / 1_000
   // What a process takes to start counts as well, which it cannot see itself.
-  const deadline = setTimeout(() => stream.controller.abort(tooLong(stream)), stream.request.maxMs)
+  const deadline = setTimeout(
+    () => stream.controller.abort(tooLong(stream, null)),
+    stream.request.maxMs,
+  )
   try {
     const { mismatches } = await compute(stream, startedAt)
     metrics.mismatches(mismatches)
@@ -174,16 +180,25 @@ async function run(stream: Stream): Promise<void> {
     stream.end = { error: null }
   } catch (error) {
     metrics.ended(endOf(error), seconds())
-    stream.end = { error }
+    stream.end = { error: isTimeLimit(error) ? tooLong(stream, lensOf(error)) : error }
   }
   clearTimeout(deadline)
   stream.changed.resolve()
 }
 
-function tooLong({ request, lastBlock }: Stream): ServiceError {
-  const { maxMs } = request
-  return new ServiceError('LENS_TIME_LIMIT', `it takes more than ${Math.round(maxMs)} ms`, {
-    facts: { ...(lastBlock !== null && { block: lastBlock }) },
+const isTimeLimit = (error: unknown): error is ServiceError =>
+  error instanceof ServiceError && error.code === 'LENS_TIME_LIMIT'
+
+/** The place of the lens that was at work, where its process saw one. */
+function lensOf({ facts }: ServiceError): number | null {
+  return typeof facts['lens'] === 'number' ? facts['lens'] : null
+}
+
+function tooLong({ request, lastBlock }: Stream, lens: number | null): ServiceError {
+  const where = lens === null ? '' : `, at last in lens ${lens}`
+  const what = `it takes more than ${Math.round(request.maxMs)} ms${where}`
+  return new ServiceError('LENS_TIME_LIMIT', what, {
+    facts: { ...(lastBlock !== null && { block: lastBlock }), ...(lens !== null && { lens }) },
     remedy: 'Ask for fewer blocks by a condition on `_blockNumber`, or for fewer rows by a limit.',
   })
 }
@@ -196,13 +211,14 @@ async function compute(stream: Stream, startedAt: number): Promise<StreamTotals>
     const process = state.processes[slot.number]
     invariant(process !== undefined, 'each slot has a process')
     const { heights, withSource } = request
-    const maxMs = Math.max(1, Math.round(request.maxMs - (performance.now() - startedAt)))
+    const endsAt = startedAt + request.maxMs - namingMs(request.maxMs)
+    const maxMs = Math.max(1, Math.round(endsAt - performance.now()))
     const { bytes } = await process.run({
       view: view.id,
       definition: () => view.wire,
       priority: 'query',
       payload: encodePayload({ heights, withSource, maxMs }),
-      wallMs: maxMs,
+      endsAt,
       processorMs: maxMs,
       signal,
       onPiece: (piece, taken) => {

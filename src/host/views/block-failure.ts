@@ -2,16 +2,8 @@
 import { ServiceError } from '../../errors.ts'
 import { eachHeight } from '../../primitives/height-ranges.ts'
 import type { Snapshot } from '../../store/store.ts'
+import { decodeFailure, type StoredFailure } from '../../views/stored-failure.ts'
 import type { ViewFailure } from './view-engine.ts'
-
-/** A failure as it lies in the store in the place of rows. */
-export interface StoredFailure {
-  readonly code: string
-  readonly message: string
-  readonly remedy: string | null
-  /** How often it was tried; what depends on time and memory is tried again later. */
-  readonly attempts: number
-}
 
 /** What depends on the machine and its load, so that a later attempt may go well. */
 const retriedCodes: ReadonlySet<string> = new Set([
@@ -24,15 +16,6 @@ const firstRetryMs = 60_000
 const lastRetryMs = 60 * 60_000
 /** A lens writes what it likes into its errors. */
 const maxTextLength = 1_000
-
-export function encodeFailure(failure: StoredFailure): Uint8Array {
-  return Buffer.from(JSON.stringify(failure))
-}
-
-/** What `encodeFailure` wrote. */
-export function decodeFailure(bytes: Uint8Array): StoredFailure {
-  return JSON.parse(Buffer.from(bytes).toString())
-}
 
 export function toFailure(
   { code, message, remedy }: ServiceError,

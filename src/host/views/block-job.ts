@@ -4,7 +4,7 @@
  */
 import { invariant } from '../../errors.ts'
 import { asBuffer } from '../../primitives/cbor.ts'
-import type { StoredFailure } from './block-failure.ts'
+import type { StoredFailure } from '../../views/stored-failure.ts'
 
 /** What each thread of the lens process is started with. */
 export interface ViewWorkerData {
@@ -19,6 +19,8 @@ export interface BlockOutcome {
   readonly rows: number
   /** Values that were not of the SDL's type and became null. */
   readonly mismatches: number
+  /** Whether the View selects anything of it. */
+  readonly isOfDocuments: boolean
   /** Null where it went well. */
   readonly failure: StoredFailure | null
 }

@@ -5,7 +5,8 @@ import type { StoreReader } from '../../store/store.ts'
 import type { BlockRows } from '../../views/block-rows.ts'
 import { blockRowsBytes, encodeBlockRows } from '../../views/block-rows.ts'
 import { createRowPacker, type PackedRows } from '../../views/rows.ts'
-import { encodeFailure, type StoredFailure, toFailure } from './block-failure.ts'
+import { encodeFailure, type StoredFailure } from '../../views/stored-failure.ts'
+import { toFailure } from './block-failure.ts'
 import type { BlockOutcome, JobResult } from './block-job.ts'
 
 /**
@@ -52,18 +53,20 @@ async function computeBlock(
   if (read === null) return null
   const block = { height, blockHash: read.blockHash }
   try {
-    const rows = packRows(view, read.documents())
+    const documents = read.documents()
+    const rows = packRows(view, documents)
+    const isOfDocuments = documents.length > 0
     const { count, mismatches } = rows
     return {
       made: { ...block, rows },
-      outcome: { height, rows: count, mismatches, failure: null },
+      outcome: { height, rows: count, mismatches, isOfDocuments, failure: null },
     }
   } catch (error) {
     if (!isLasting(error)) throw error
     const failure: StoredFailure = toFailure(error, 1)
     return {
       made: { ...block, failure: encodeFailure(failure) },
-      outcome: { height, rows: 0, mismatches: 0, failure },
+      outcome: { height, rows: 0, mismatches: 0, isOfDocuments: true, failure },
     }
   }
 }

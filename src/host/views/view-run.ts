@@ -16,15 +16,14 @@ import {
 } from '../../primitives/height-ranges.ts'
 import type { Snapshot, StoreReader } from '../../store/store.ts'
 import { encodeBlockRows } from '../../views/block-rows.ts'
+import { encodeFailure, type StoredFailure } from '../../views/stored-failure.ts'
 import type { Writer } from '../apply/writer.ts'
 import {
-  encodeFailure,
   failureAt,
   isOfView,
   isRetried,
   newestFailure,
   retryDelayMs,
-  type StoredFailure,
   toDelay,
   toFailure,
   toViewFailure,
@@ -106,6 +105,7 @@ interface State {
   isReady: boolean
   /** Whether the lenses have done a block since the Host was started: before, they may be of no use at all. */
   isProven: boolean
+  /** Blocks that have documents and failed, with none in between that went well. */
   failuresInRow: number
   quarantine: ViewFailure | null
   lastFailure: ViewFailure | null
@@ -246,7 +246,6 @@ function settleEmpty(state: State, { heights, epoch }: EmptyHeights, stored: Sto
   const isStored = heights.every((height) => stored.has(height))
   // What was marked in another epoch may have been removed before anybody looked.
   if (!isStored || state.idle?.epoch !== epoch) state.idle = null
-  if (isStored) state.failuresInRow = 0
   for (const height of heights) state.underWay.delete(height)
   state.pace.done(heights.length)
 }
@@ -303,10 +302,11 @@ async function store(state: State, { priority }: Work, result: JobResult): Promi
 function settle(
   state: State,
   stage: Work['priority'],
-  { height, rows, mismatches }: BlockOutcome,
+  { height, rows, mismatches, isOfDocuments }: BlockOutcome,
 ): void {
   const { parts, pace } = state
-  state.failuresInRow = 0
+  // Without a document the lenses do nothing that could have failed.
+  if (isOfDocuments) state.failuresInRow = 0
   state.isProven = true
   pace.done(1)
   parts.metrics.blocks(stage, 'done', 1)

@@ -19,6 +19,8 @@ export interface LensJob {
   readonly processorMs?: number
   /** By the clock, while it is under way; default 10,000. */
   readonly wallMs?: number
+  /** When it is ended by the clock of `performance.now()`, however long it waited before; replaces `wallMs`. */
+  readonly endsAt?: number
   readonly signal?: AbortSignal
   /**
    * Called with each piece that the worker's `run` hands over; after some that are not taken it waits. Such a job is
@@ -184,7 +186,11 @@ function send(
   definition: Uint8Array | null,
 ): void {
   const { id, view, job } = pending
-  const { payload, processorMs = defaultProcessorMs, wallMs = defaultWallMs } = job
+  const { payload, processorMs = defaultProcessorMs, endsAt } = job
+  const wallMs =
+    endsAt === undefined
+      ? (job.wallMs ?? defaultWallMs)
+      : Math.max(1, Math.round(endsAt - performance.now()))
   clearTimeout(pending.silence)
   pending.silence = setTimeout(state.parts.onSilent, wallMs + silenceMs)
   state.parts.send({

@@ -3,10 +3,19 @@ import assert from 'node:assert/strict'
 import type { ServedView } from '../../../src/graphql/catalog/view-entity.ts'
 import { parseRowType } from '../../../src/views/row-type.ts'
 import { createRowPacker } from '../../../src/views/rows.ts'
+import { encodeFailure } from '../../../src/views/stored-failure.ts'
 import { parseViewQuery } from '../../../src/views/view-query.ts'
 import type { ChainBlock } from '../../support/chain/block-factory.ts'
 import { testNetwork } from '../../support/chain/sealed-blocks.ts'
 import type { GraphqlRoom } from './graphql-room.ts'
+
+/** What is stored of a block at which a View failed. */
+export const storedFailure: Uint8Array = encodeFailure({
+  code: 'LENS_TRAPPED',
+  message: 'lens 2 trapped in transform: unreachable',
+  remedy: null,
+  attempts: 1,
+})
 
 type RowDocument = Readonly<Record<string, unknown>>
 

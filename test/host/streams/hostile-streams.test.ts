@@ -58,13 +58,13 @@ describe('a lens', () => {
       'that is without end',
       { transform: [...op.forever(), ...op.const(0)] },
       'GRAPHQL_VIEW_LIMIT',
-      /^The View Hostile was stopped: it takes more than \d+ ms\. Ask for fewer blocks/,
+      /^The View Hostile was stopped: it takes more than \d+ ms, at last in lens 1\. Ask for fewer blocks/,
     ],
     [
       'that is without end at its start',
       { start: op.forever() },
       'GRAPHQL_VIEW_LIMIT',
-      /^The View Hostile was stopped: it takes more than \d+ ms\. Ask for fewer blocks/,
+      /^The View Hostile was stopped: it takes more than \d+ ms, at last in lens 1\. Ask for fewer blocks/,
     ],
     [
       'that takes all memory',

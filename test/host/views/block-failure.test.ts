@@ -2,13 +2,12 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { type ErrorCode, ServiceError } from '../../../src/errors.ts'
 import {
-  decodeFailure,
-  encodeFailure,
   isOfView,
   isRetried,
   retryDelayMs,
   toFailure,
 } from '../../../src/host/views/block-failure.ts'
+import { decodeFailure, encodeFailure } from '../../../src/views/stored-failure.ts'
 
 const error = (code: ErrorCode, cause?: unknown): ServiceError =>
   new ServiceError(code, 'it failed', { remedy: 'mend it', cause })

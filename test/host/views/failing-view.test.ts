@@ -9,6 +9,16 @@ import { engineChain, hostedView, openEngineRoom, rowBytes } from './support/eng
 
 const identity = buildLens()
 const trap = buildLens({ transform: [...op.callNext, ...op.drop, ...op.unreachable] })
+/** Traps when it is called again, which it is after a document. */
+const secondTrap = buildLens({
+  transform: [
+    ...op.getGlobal(1),
+    ...op.when(op.unreachable),
+    ...op.const(1),
+    ...op.setGlobal(1),
+    ...op.callNext,
+  ],
+})
 const endless = buildLens({ transform: [...op.forever(), ...op.const(0)] })
 const isLive = ({ name }: { name: string }): boolean => name === 'live'
 const isQuarantined = ({ name }: { name: string }): boolean => name === 'quarantined'
@@ -46,6 +56,25 @@ describe('a View that fails', () => {
     await room.put(chain.slice(19))
     const after = await room.until(bad, isQuarantined)
     assert.deepEqual([after.blocksFailed, after.failure?.block], [20, 119])
+  })
+
+  it('is quarantined also where blocks without anything for it lie between', async (t) => {
+    const room = await openEngineRoom(t)
+    const bad = hostedView({
+      lenses: [secondTrap],
+      query: 'Block(filter: {number: {_gt: 110}}) { number hash }',
+      sdl: 'type Blocks { number: Int hash: String }',
+    })
+    await room.put(engineChain(30))
+    room.engine.serve(bad)
+    const before = await room.until(
+      bad,
+      ({ blocksLeft, name }) => blocksLeft === 0 && name !== 'waiting',
+    )
+    assert.deepEqual([before.name, before.blocksFailed], ['failed', 19])
+    await room.put(engineChain(1, 130))
+    const after = await room.until(bad, isQuarantined)
+    assert.equal(after.failure?.block, 130)
   })
 
   it('stays quarantined over a restart, tries nothing again, and goes on when it is retried', async (t) => {

@@ -26,7 +26,8 @@ function computeNothing(reader: StoreReader, payload: Uint8Array): Uint8Array {
       return blockHash === undefined ? [] : [{ height, blockHash, rows: noRows }]
     }),
   )
-  const outcomes = made.map(({ height }) => ({ height, rows: 0, mismatches: 0, failure: null }))
+  const none = { rows: 0, mismatches: 0, isOfDocuments: false, failure: null }
+  const outcomes = made.map(({ height }) => ({ height, ...none }))
   return encodeResult({ outcomes, seen: heights.length, rows: encodeBlockRows(made) })
 }
 
