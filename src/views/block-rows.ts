@@ -1,6 +1,6 @@
 /**
  * What a View made of some blocks, as bytes that pass from the process of the lenses to the thread that stores them:
- * DAG-CBOR without anything that has to be looked into on the way.
+ * DAG-CBOR without anything that has to be looked into on the way; a failure is JSON in the place of rows.
  */
 import { ServiceError } from '../errors.ts'
 import {
@@ -136,4 +136,24 @@ function malformed({ at }: ByteReader): ServiceError {
     `What the process of the lenses made of blocks cannot be read at byte ${at}.`,
     { facts: { at }, remedy: 'Report this: the program and that process do not fit together.' },
   )
+}
+
+// --- Failures ---
+
+/** Why a View failed at a block, as it is stored in the place of rows. */
+export interface StoredFailure {
+  readonly code: string
+  readonly message: string
+  readonly remedy: string | null
+  /** How often it was tried; what depends on time and memory is tried again later. */
+  readonly attempts: number
+}
+
+export function encodeFailure(failure: StoredFailure): Uint8Array {
+  return Buffer.from(JSON.stringify(failure))
+}
+
+/** What `encodeFailure` wrote. */
+export function decodeFailure(bytes: Uint8Array): StoredFailure {
+  return JSON.parse(Buffer.from(bytes).toString())
 }

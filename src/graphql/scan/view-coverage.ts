@@ -9,7 +9,7 @@ import {
   intersectHeights,
   uniteHeights,
 } from '../../primitives/height-ranges.ts'
-import { decodeFailure } from '../../views/stored-failure.ts'
+import { decodeFailure } from '../../views/block-rows.ts'
 import { refusal } from '../budget/limits.ts'
 import type { Entity } from '../catalog/entity.ts'
 import type { FilterCondition, ValueCondition } from '../filter/condition.ts'

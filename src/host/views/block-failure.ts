@@ -2,7 +2,7 @@
 import { ServiceError } from '../../errors.ts'
 import { eachHeight } from '../../primitives/height-ranges.ts'
 import type { Snapshot } from '../../store/store.ts'
-import { decodeFailure, type StoredFailure } from '../../views/stored-failure.ts'
+import { decodeFailure, type StoredFailure } from '../../views/block-rows.ts'
 import type { ViewFailure } from './view-engine.ts'
 
 /** What depends on the machine and its load, so that a later attempt may go well. */

@@ -2,10 +2,14 @@
 import { type LoadedView, parseDocument, readDocuments } from '../../compute/loaded-view.ts'
 import { ServiceError } from '../../errors.ts'
 import type { StoreReader } from '../../store/store.ts'
-import type { BlockRows } from '../../views/block-rows.ts'
-import { blockRowsBytes, encodeBlockRows } from '../../views/block-rows.ts'
+import {
+  type BlockRows,
+  blockRowsBytes,
+  encodeBlockRows,
+  encodeFailure,
+  type StoredFailure,
+} from '../../views/block-rows.ts'
 import { createRowPacker, type PackedRows } from '../../views/rows.ts'
-import { encodeFailure, type StoredFailure } from '../../views/stored-failure.ts'
 import { toFailure } from './block-failure.ts'
 import type { BlockOutcome, JobResult } from './block-job.ts'
 

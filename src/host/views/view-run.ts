@@ -15,8 +15,7 @@ import {
   toHeightRanges,
 } from '../../primitives/height-ranges.ts'
 import type { Snapshot, StoreReader } from '../../store/store.ts'
-import { encodeBlockRows } from '../../views/block-rows.ts'
-import { encodeFailure, type StoredFailure } from '../../views/stored-failure.ts'
+import { encodeBlockRows, encodeFailure, type StoredFailure } from '../../views/block-rows.ts'
 import type { Writer } from '../apply/writer.ts'
 import {
   failureAt,

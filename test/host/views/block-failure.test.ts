@@ -7,7 +7,7 @@ import {
   retryDelayMs,
   toFailure,
 } from '../../../src/host/views/block-failure.ts'
-import { decodeFailure, encodeFailure } from '../../../src/views/stored-failure.ts'
+import { decodeFailure, encodeFailure } from '../../../src/views/block-rows.ts'
 
 const error = (code: ErrorCode, cause?: unknown): ServiceError =>
   new ServiceError(code, 'it failed', { remedy: 'mend it', cause })
