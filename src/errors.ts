@@ -81,7 +81,7 @@ export const errorCodes = {
   HOST_SIGNERS_DISAGREE: 'Accepted signers have stood on different branches for a minute.',
   HOST_SIGNERS_FILE_UNUSABLE: 'The file of accepted signers is missing, empty or malformed.',
   HOST_TRUSTED_HOST_CHANGED:
-    'A bootstrap peer proves to be another Host than the one accepted from it.',
+    'A bootstrap peer or sibling proves to be another Host than the one accepted from it.',
   HOST_TRUSTED_HOSTS_FILE_UNUSABLE: 'The file of accepted Hosts is missing, empty or malformed.',
   HOST_STANDS_STILL: 'A Host stores nothing while heads of its signers go on.',
   HOST_TRUSTS_ANYONE: 'A Host is configured to trust anyone who signs a block.',

@@ -225,7 +225,7 @@ export const hostSettings: SettingsTable<HostSettings> = {
     key: 'host.siblings_file',
     env: environment.siblingsFile,
     kind: path,
-    doc: 'File with an address of another replica of this Host a line, read again when it changes. This Host stays connected with them as with bootstrap peers, but never trusts them as signers.',
+    doc: 'File with an address of another replica of this Host a line, read again when it changes. This Host stays connected with them as with bootstrap peers, counts their statements about the rows of Views once they prove to be Hosts, and never trusts them as signers.',
   },
   readyMinBlocks: {
     key: 'host.ready.min_blocks',

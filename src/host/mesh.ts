@@ -70,15 +70,22 @@ export async function openHostMesh(options: MeshOptions, parts: MeshParts): Prom
   const intake = createIntake(parts)
   const p2p = await openNode(options, parts, files, intake)
   const connect = (): void => p2p.setBootstrapPeers(peersOf(files))
-  trust.setBootstrapPeers(files.bootstrapPeers(), files.isWhole())
+  const tell = (): void => {
+    trust.setSiblings(files.siblings(), files.areSiblingsWhole())
+    trust.setBootstrapPeers(files.bootstrapPeers(), files.isWhole())
+  }
+  tell()
   trust.follow(p2p)
   files.follow({
     setAnnounce: p2p.setAnnounce,
-    setBootstrapPeers: (addresses) => {
+    setBootstrapPeers: () => {
       connect()
-      trust.setBootstrapPeers(addresses, files.isWhole())
+      tell()
     },
-    setSiblings: connect,
+    setSiblings: () => {
+      connect()
+      tell()
+    },
   })
   const following = follow(p2p, intake, options, parts)
   return {

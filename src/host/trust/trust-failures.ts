@@ -34,15 +34,21 @@ export function trustFailures(facts: TrustFacts): FailureReport[] {
   ]
 }
 
+interface HostFacts {
+  readonly list: Pick<AcceptedList, 'changed'>
+  /** Other replicas of this Host. */
+  readonly siblings: Pick<AcceptedList, 'changed'>
+  /** The file of Hosts; null without one. */
+  readonly file: SignersFile | null
+}
+
 /** The failures of this moment about the Hosts whose word about rows counts. */
-export function hostFailures(
-  list: Pick<AcceptedList, 'changed'>,
-  file: SignersFile | null,
-): FailureReport[] {
+export function hostFailures({ list, siblings, file }: HostFacts): FailureReport[] {
   const problem = file?.problem() ?? null
   return [
     ...(file === null || problem === null ? [] : [hostsFileFailure(file, problem)]),
     ...list.changed().map(changedHostFailure),
+    ...siblings.changed().map(changedSiblingFailure),
   ]
 }
 
@@ -83,6 +89,15 @@ function changedHostFailure({ peer, pinned, found }: ChangedSigner): FailureRepo
     message: `The bootstrap peer ${peer} proves to be the Host ${found}; accepted of it is ${pinned}, and stays so.`,
     remedy:
       'Where that Host was given a new key on purpose, take the peer off BOOTSTRAP_PEERS, let this Host see that, and name it again; else find out who has its keyring secret.',
+  }
+}
+
+function changedSiblingFailure({ peer, pinned, found }: ChangedSigner): FailureReport {
+  return {
+    code: 'HOST_TRUSTED_HOST_CHANGED',
+    message: `The sibling ${peer} proves to be the Host ${found}; accepted of it is ${pinned}, and stays so.`,
+    remedy:
+      'Where that replica was given a new key on purpose, take it out of the file of HOST_SIBLINGS_FILE, let this Host see that, and name it again; else find out who has its keyring secret.',
   }
 }
 

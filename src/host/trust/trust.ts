@@ -16,7 +16,7 @@ import { type JsonRecord, openJsonRecord } from './json-record.ts'
 import { type PeerIdentity, provenIdentity } from './peer-identity.ts'
 import { type RememberedFile, rememberSigners, type SignersFile } from './signers-file.ts'
 import { anyoneFailure, trustFailures } from './trust-failures.ts'
-import { openTrustedHosts, type TrustedHosts } from './trusted-hosts.ts'
+import { type AcceptedHost, openTrustedHosts, type TrustedHosts } from './trusted-hosts.ts'
 
 interface TrustOptions {
   readonly mode: TrustMode
@@ -47,10 +47,10 @@ export interface Trust {
   /** The identities that are accepted by name. */
   sources(): readonly AcceptedSource[]
   /** The other Hosts whose word about rows counts. */
-  hosts(): readonly AcceptedSource[]
+  hosts(): readonly AcceptedHost[]
   /** Calls the listener whenever other Hosts are accepted from now on. */
   onHosts(listener: () => void): void
-  /** Who a connected peer proved to be; null where it did not. */
+  /** Who a connected bootstrap peer proved to be; null where it did not, and for siblings. */
   identityOf(peer: string): PeerIdentity | null
   /** What an operator should check. */
   failures(): readonly FailureReport[]
@@ -63,7 +63,12 @@ export interface Trust {
    * them; where the file of peers could not be read it stays.
    */
   setBootstrapPeers(peers: readonly string[], areAll: boolean): void
-  /** Asks the bootstrap peers of this node who they are, from now on. */
+  /**
+   * The other replicas of this Host that are no bootstrap peers, now and whenever they change, as `setBootstrapPeers`
+   * has it. They are accepted as Hosts once they prove to be, and as signers never.
+   */
+  setSiblings(addresses: readonly string[], areAll: boolean): void
+  /** Asks the bootstrap peers and siblings of this node who they are, from now on. */
   follow(p2p: AskedNode): void
   close(): void
 }
@@ -81,7 +86,7 @@ interface State {
   readonly pinned: JsonRecord<Readonly<Record<string, string>>>
   readonly list: AcceptedList
   readonly trustedHosts: TrustedHosts
-  /** Who connected bootstrap peers proved to be. */
+  /** Who connected bootstrap peers and siblings proved to be. */
   readonly proven: Map<string, PeerIdentity>
   /** What ends the requests to a peer. */
   readonly asking: Map<string, AbortController>
@@ -91,6 +96,7 @@ interface State {
   /** The list that the writer was given last. */
   reported: { readonly text: string; readonly awaited: number } | null
   peers: readonly string[]
+  siblings: readonly string[]
   areAllPeers: boolean
   node: AskedNode | null
 }
@@ -115,6 +121,7 @@ export function openTrust(options: TrustOptions, parts: TrustParts): Trust {
     closing: new AbortController(),
     reported: null,
     peers: [],
+    siblings: [],
     areAllPeers: false,
     node: null,
   }
@@ -127,7 +134,7 @@ export function openTrust(options: TrustOptions, parts: TrustParts): Trust {
     sources: list.sources,
     hosts: trustedHosts.sources,
     onHosts: trustedHosts.onChange,
-    identityOf: (peer) => state.proven.get(peer) ?? null,
+    identityOf: (peer) => (state.siblings.includes(peer) ? null : (state.proven.get(peer) ?? null)),
     failures: () => {
       const { peers, proven } = state
       const failures = trustFailures({ mode, list, peers, proven, file })
@@ -140,6 +147,7 @@ export function openTrust(options: TrustOptions, parts: TrustParts): Trust {
     },
     onHostsFile: trustedHosts.onFile,
     setBootstrapPeers: (addresses, areAll) => setBootstrapPeers(state, addresses, areAll),
+    setSiblings: (addresses, areAll) => setSiblings(state, addresses, areAll),
     follow: (p2p) => follow(state, p2p),
     close: () => state.closing.abort(),
   }
@@ -177,6 +185,11 @@ function onProof(state: State, peer: string, { role, identity: found }: PeerIden
   const { list, hosts, proven, pinned, options, parts } = state
   const { log } = parts
   proven.set(peer, { role, identity: found })
+  if (state.siblings.includes(peer)) {
+    if (role === 'host') state.trustedHosts.proveSibling(peer, found)
+    else log.warn({ peer, identity: found }, 'sibling proves to be a Generator, and is no signer')
+    return
+  }
   if (role !== 'generator') {
     hosts.add(peer)
     state.trustedHosts.prove(peer, found)
@@ -210,6 +223,22 @@ function setBootstrapPeers(state: State, addresses: readonly string[], areAll: b
   if (state.node !== null) askAll(state, state.node)
 }
 
+function setSiblings(state: State, addresses: readonly string[], areAll: boolean): void {
+  const { proven, trustedHosts } = state
+  const before = new Set(state.siblings)
+  state.siblings = addresses.map(peerAtEnd)
+  if (areAll) trustedHosts.keepSiblings(state.siblings)
+  for (const peer of state.siblings) {
+    const found = before.has(peer) ? undefined : proven.get(peer)
+    if (found !== undefined) onProof(state, peer, found)
+  }
+  if (state.node !== null) askAll(state, state.node)
+}
+
+function isAsked({ peers, siblings }: Pick<State, 'peers' | 'siblings'>, peer: string): boolean {
+  return peers.includes(peer) || siblings.includes(peer)
+}
+
 function follow(state: State, p2p: AskedNode): void {
   const { proven, asking, closing } = state
   state.node = p2p
@@ -225,10 +254,10 @@ function follow(state: State, p2p: AskedNode): void {
   askAll(state, p2p)
 }
 
-/** Asks every connected bootstrap peer that has not proved anything. */
+/** Asks every connected bootstrap peer and sibling that has not proved anything. */
 function askAll(state: State, p2p: AskedNode): void {
   const { proven, asking, closing, parts } = state
-  const peers = p2p.peers().filter(({ id }) => state.peers.includes(id) && !asking.has(id))
+  const peers = p2p.peers().filter(({ id }) => isAsked(state, id) && !asking.has(id))
   for (const { id } of peers.filter((peer) => !proven.has(peer.id))) {
     const disconnected = new AbortController()
     asking.set(id, disconnected)
@@ -242,16 +271,15 @@ function askAll(state: State, p2p: AskedNode): void {
   }
 }
 
-/** Asks a bootstrap peer as long as it is connected; null when it disconnected, or proves something else. */
+/** Asks a peer as long as it is connected; null when it disconnected, or proves something else. */
 async function askUntilProven(
   peer: string,
-  state: Pick<State, 'options' | 'peers'>,
+  state: Pick<State, 'options' | 'peers' | 'siblings'>,
   p2p: AskedNode,
   signal: AbortSignal,
 ): Promise<PeerIdentity | null> {
   const { network } = state.options
-  const isWanted = (): boolean =>
-    state.peers.includes(peer) && p2p.peers().some(({ id }) => id === peer)
+  const isWanted = (): boolean => isAsked(state, peer) && p2p.peers().some(({ id }) => id === peer)
   for (let failures = 1; isWanted(); failures += 1) {
     try {
       const answer = await p2p.request(peer, 'identity', new Uint8Array(), signal)

@@ -1,12 +1,13 @@
 /**
- * The Hosts whose word about rows counts: those that a setting or a file lists, and bootstrap peers that proved to be
- * Hosts, whatever HOST_TRUST says of signers. The Host itself is none of them, whoever lists it: what it signed is its own.
+ * The Hosts whose word about rows counts: those that a setting or a file lists, and bootstrap peers and other replicas of
+ * this Host that proved to be Hosts, whatever HOST_TRUST says of signers. The Host itself is none of them, whoever lists
+ * it: what it signed is its own.
  */
 import type { Logger } from 'pino'
 import { runtimeVersion } from '../../lens/program/run-limits.ts'
 import type { FailureReport } from '../../service/contract.ts'
 import type { Writer } from '../apply/writer.ts'
-import { type AcceptedSource, createAcceptedList } from './accepted-list.ts'
+import { type AcceptedList, type AcceptedSource, createAcceptedList } from './accepted-list.ts'
 import { type JsonRecordParts, openJsonRecord } from './json-record.ts'
 import { rememberSigners, type SignersFile } from './signers-file.ts'
 import { hostFailures } from './trust-failures.ts'
@@ -25,9 +26,16 @@ interface TrustedHostsParts extends JsonRecordParts {
   readonly file: SignersFile | null
 }
 
+/** As `AcceptedSource`; `peer` is also the replica of this Host that proved it. */
+export interface AcceptedHost extends Omit<AcceptedSource, 'source'> {
+  readonly source: AcceptedSource['source'] | 'sibling'
+}
+
+type Pins = Readonly<Record<string, string>>
+
 export interface TrustedHosts {
   /** Everybody who is accepted, each identity once. */
-  sources(): readonly AcceptedSource[]
+  sources(): readonly AcceptedHost[]
   /** What an operator should check. */
   failures(): readonly FailureReport[]
   /** Calls the listener whenever others are accepted from now on. */
@@ -38,6 +46,10 @@ export interface TrustedHosts {
   prove(peer: string, identity: string): void
   /** Forgets what others than these peers proved. */
   keepPeers(peers: readonly string[]): void
+  /** Another replica of this Host proved to be a Host. */
+  proveSibling(peer: string, identity: string): void
+  /** Forgets what other replicas than these proved. */
+  keepSiblings(peers: readonly string[]): void
 }
 
 /** Begins with what was proven before. */
@@ -46,11 +58,16 @@ export function openTrustedHosts(
   parts: TrustedHostsParts,
 ): TrustedHosts {
   const { log, reader, writer, onFatal } = parts
-  const pinned = openJsonRecord<Readonly<Record<string, string>>>('host-pins', parts)
+  const pinned = openJsonRecord<Pins>('host-pins', parts)
+  const pinnedSiblings = openJsonRecord<Pins>('sibling-pins', parts)
   const file = rememberSigners('hosts-file', parts.file, parts)
   const list = createAcceptedList({ mode: 'bootstrap', listed, pins: pinned.read() ?? {} })
-  const sources = (): readonly AcceptedSource[] =>
-    list.sources().filter(({ identity }) => identity !== own)
+  const siblings = createAcceptedList({
+    mode: 'bootstrap',
+    listed: [],
+    pins: pinnedSiblings.read() ?? {},
+  })
+  const sources = (): readonly AcceptedHost[] => othersOf(list, siblings, own)
   const listeners: (() => void)[] = []
   let reported: string | null = null
   const update = (): void => {
@@ -68,7 +85,7 @@ export function openTrustedHosts(
   update()
   return {
     sources,
-    failures: () => hostFailures(list, file),
+    failures: () => hostFailures({ list, siblings, file }),
     onChange: (listener) => void listeners.push(listener),
     onFile: () => {
       list.setFile(file?.values() ?? [])
@@ -89,5 +106,30 @@ export function openTrustedHosts(
       pinned.put(list.pins())
       update()
     },
+    proveSibling: (peer, found) => {
+      if (siblings.prove(peer, found)) {
+        log.info({ peer, host: found }, 'sibling proved a Host’s identity')
+        pinnedSiblings.put(siblings.pins())
+        update()
+      }
+      for (const { pinned } of siblings.changed().filter((change) => change.peer === peer))
+        log.error({ peer, pinned, found }, 'sibling proves another identity')
+    },
+    keepSiblings: (peers) => {
+      if (!siblings.keepPeers(peers)) return
+      pinnedSiblings.put(siblings.pins())
+      update()
+    },
   }
+}
+
+/** Everybody of both lists but this Host itself, each identity once: what is listed before what a sibling proved. */
+function othersOf(list: AcceptedList, siblings: AcceptedList, own: string): AcceptedHost[] {
+  const named = list.sources()
+  const known = new Set([own, ...named.map(({ identity }) => identity)])
+  const further = siblings
+    .sources()
+    .filter(({ identity }) => !known.has(identity))
+    .map((each) => ({ ...each, source: 'sibling' as const }))
+  return [...named.filter(({ identity }) => identity !== own), ...further]
 }

@@ -1,6 +1,6 @@
 /**
  * Peers and announced addresses: those configured, and those of files, reloaded whenever they change. Siblings, the
- * other replicas of a Host, are named apart: it stays connected with them too, and trusts them no more than strangers.
+ * other replicas of a Host, are named apart: it stays connected with them too, and accepts them as no signers.
  */
 import type { Logger } from 'pino'
 import { environment } from '../contract.ts'
@@ -23,6 +23,8 @@ export interface PeerFiles {
   announce(): string[]
   /** Whether the file of peers is valid, so that a peer that is not in it was removed. */
   isWhole(): boolean
+  /** Whether the file of siblings can be read, or there is none to read. */
+  areSiblingsWhole(): boolean
   /** Applies changes to this node from now on. */
   follow(node: AddressTaker): void
   close(): void
@@ -79,6 +81,7 @@ export async function openPeerFiles(settings: PeerSettings, log: Logger): Promis
     siblings,
     announce,
     isWhole: () => peerFile === null || peerFile.problem() === null,
+    areSiblingsWhole: () => siblingsFile === null || siblingsFile.problem() === null,
     follow: (taker) => {
       node = taker
     },

@@ -79,7 +79,7 @@ describe('an empty Host whose Generator is gone', () => {
 describe('a sibling', () => {
   const blocks = createChain({ count: 3, from: 1, shape: shapes.empty })
 
-  test('that proves to be a Generator is no signer: nobody asks it', async (t) => {
+  test('that proves to be a Generator is no signer', async (t) => {
     const generator = await openTestGenerator(t, 'alice', blocks)
     let asked = 0
     const posing = await openTestGenerator(t, 'mallory', blocks, {
@@ -97,11 +97,45 @@ describe('a sibling', () => {
       peers: [generator.room.address],
       env: { HOST_SIBLINGS_FILE },
     })
-    await until(() => host.mesh.p2p.peers().length === 2)
+    await host.captured.line('sibling proves to be a Generator, and is no signer')
     await host.reached(3)
     const signers = host.status.state().signers?.map(({ identity }) => identity)
-    assert.deepEqual([signers, asked], [[alice], 0])
+    assert.deepEqual([signers, asked], [[alice], 1])
     assert.equal(host.trust.identityOf(posing.room.id), null)
+    assert.deepEqual(host.trust.hosts(), [])
+  })
+
+  test('that proves to be a Host has a vote on rows while the file names it', async (t) => {
+    const first = await openTestHost(t, { name: 'first' })
+    const { identity } = testSigner('host:first')
+    const file = fileOf(t, [])
+    const host = await openTestHost(t, { name: 'second', env: { HOST_SIBLINGS_FILE: file } })
+    assert.deepEqual(host.trust.hosts(), [])
+    writeFileSync(file, [first.address, host.address].join('\n'))
+    await host.captured.line('sibling proved a Host’s identity')
+    assert.deepEqual(host.trust.hosts(), [{ identity, source: 'sibling', peer: first.id }])
+    assert.deepEqual(host.trust.sources(), [])
+    assert.deepEqual(first.trust.hosts(), [], 'whose own file does not name the one that dials it')
+    const forgotten = new Promise<void>((resolve) => host.trust.onHosts(resolve))
+    writeFileSync(file, '')
+    await forgotten
+    assert.deepEqual(host.trust.hosts(), [])
+  })
+
+  test('that shows another Host’s proof, or a stranger behind its address, has no vote', async (t) => {
+    const first = await openTestHost(t, { name: 'first' })
+    const copied = proofOf(testSigner('host:first'), first.id, 'host')
+    const room = { answers: { identity: () => copied } }
+    const thief = await openTestGenerator(t, 'mallory', blocks, { room })
+    const absent = await openTestHost(t, { name: 'absent' })
+    await absent.close()
+    const atItsAddress = `${thief.room.address.split('/p2p/')[0]}/p2p/${absent.id}`
+    const HOST_SIBLINGS_FILE = fileOf(t, [thief.room.address, atItsAddress])
+    const host = await openTestHost(t, { name: 'second', env: { HOST_SIBLINGS_FILE } })
+    const fault = await host.captured.line('peer fault')
+    assert.deepEqual([fault['peer'], fault['fault']], [thief.room.id, 'reported'])
+    await until(() => host.status.state().errors.some(({ code }) => /^P2P_/.test(code)))
+    assert.deepEqual(host.trust.hosts(), [])
   })
 
   test('that is a bootstrap peer as well is asked like any other', async (t) => {

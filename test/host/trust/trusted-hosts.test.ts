@@ -102,6 +102,33 @@ test('HOST_TRUSTED_HOST_CHANGED: a Host with a new key behind the old peer ID is
   assert.deepEqual(hosts.failures(), [])
 })
 
+test('siblings are accepted after those that are listed, each once, until they are gone', async (t) => {
+  const store = await openTestStore(t)
+  const hosts = open(store, { settings: [listed] })
+  hosts.proveSibling('itself', own)
+  hosts.proveSibling('a replica', written)
+  hosts.proveSibling('another', listed)
+  await store.flushed()
+  const again = open(store, { settings: [listed] })
+  assert.deepEqual(again.sources(), [
+    { identity: listed, source: 'setting', peer: null },
+    { identity: written, source: 'sibling', peer: 'a replica' },
+  ])
+  again.keepPeers([])
+  assert.deepEqual(given, [listed, written])
+  again.proveSibling('a replica', 'another key')
+  const [failure] = again.failures()
+  assert.ok(failure)
+  assertExplained(failure)
+  assert.equal(
+    failure.message,
+    'The sibling a replica proves to be the Host another key; accepted of it is written, and stays so.',
+  )
+  assert.deepEqual(given, [listed, written])
+  again.keepSiblings([])
+  assert.deepEqual([given, again.failures()], [[listed], []])
+})
+
 test('a Host accepts a bootstrap Host that it dials, also where signers are listed', async (t) => {
   const first = await openTestHost(t, { name: 'first' })
   const { identity } = testSigner('host:first')
