@@ -11,7 +11,7 @@ import { unreadFailure } from '../runtime/cache/unread.ts'
 import { hasCode } from '../runtime/client/api-error.ts'
 import { parseKey } from '../runtime/client/resource-type.ts'
 import type { Reconcile, ReconcileResult, ReconcileRun } from '../runtime/controller.ts'
-import { applyDifference, differenceOf, findUnwatched } from './apply/children.ts'
+import { applyDifference, differenceOf, findUnwatched, isOfDeleted } from './apply/children.ts'
 import { heldBackMs } from './apply/manage.ts'
 import { tryDifference } from './apply/pause.ts'
 import type { ReconcileParts } from './apply/reconcile-parts.ts'
@@ -26,6 +26,7 @@ import { storedView } from './evaluate/host-views.ts'
 import { type Management, rivalOf, unmanaged } from './evaluate/management.ts'
 import { isSenderKnown, registrationOf } from './evaluate/registration.ts'
 import { selectedHosts, situationsOf } from './evaluate/view-situations.ts'
+import { isStillThere } from './fetch/still-there.ts'
 import {
   buildView,
   type DefinitionResult,
@@ -208,6 +209,7 @@ async function keepFile(
   }
   const name = viewConfigName(view)
   if (difference !== null) {
+    if (isOfDeleted(difference) && !(await isStillThere(parts, view, run.signal))) return []
     const corrected = await applyDifference(parts, view, known, difference, run.signal)
     const isDeleted = difference.drift.length === 0
     run.log.info({ kind: 'ConfigMap', object: name, action: difference.action }, 'object written')

@@ -19,6 +19,7 @@ import type { ReconcileRun } from '../../runtime/controller.ts'
 import type { ObservedState } from '../evaluate/observed-state.ts'
 import { needsLargerTemplates } from '../evaluate/storage.ts'
 import type { KindLogic } from '../fetch/kind-logic.ts'
+import { isStillThere } from '../fetch/still-there.ts'
 import { type ClusterView, podsOf } from '../observe/cluster-view.ts'
 import { isObserved, isRollingOut } from '../observe/set-counts.ts'
 import { problemOf } from '../statements/problem.ts'
@@ -30,6 +31,7 @@ import {
   differenceOf,
   differencesOf,
   findUnwatched,
+  isOfDeleted,
   markOf,
 } from './children.ts'
 import type { ReconcileParts } from './reconcile-parts.ts'
@@ -139,6 +141,10 @@ export async function applyObjects<R extends Workload, F>(
   const unwatched = await findUnwatched(parts, resource, wanted, run.signal)
   const live = { view: parts.view, unwatched }
   const differences = differencesOf(live, resource, wanted, known)
+  // Written again, the objects of a deleted resource would make claims that stay.
+  if (differences.some(isOfDeleted) && !(await isStillThere(parts, resource, run.signal))) {
+    return false
+  }
   const refused = new Map<string, unknown>()
   for (const difference of differences) {
     try {

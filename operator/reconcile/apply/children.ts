@@ -103,6 +103,11 @@ export function differenceOf(
   return { kind, name, action: isSameTarget ? 'correct' : 'change', drift, object, live }
 }
 
+/** Whether it brings back an object that was deleted. */
+export function isOfDeleted({ action, live }: Difference): boolean {
+  return action === 'correct' && live === null
+}
+
 /** Of an object from which an operator that was interrupted did not take all that it meant to. */
 const unfinished: Drift = {
   path: `metadata.annotations.${records.unmanagedItems}`,

@@ -50,8 +50,8 @@ export interface KubernetesServer {
    * been, versions are given a second time, and all watches break.
    */
   backUp(): () => void
-  /** Watches stay open and never hear of anything again. */
-  freezeWatches(): void
+  /** Watches, all or those of one collection, stay open and never hear of anything again. */
+  freezeWatches(collection?: string): void
   /** Cuts the connections of all open watches. */
   dropWatches(): void
   openWatches(): number
@@ -116,7 +116,8 @@ export async function openKubernetesServer(): Promise<KubernetesServer> {
   const list = ({ path, query }: SeenRequest): Answer => {
     const isMeant = isSelected(query['labelSelector'])
     const within = [...objects].filter(([own]) => isWithin(own, path))
-    const items = within.map(([, object]) => object).filter(isMeant)
+    const isNamed = hasName(query['fieldSelector'])
+    const items = within.map(([, object]) => object).filter((one) => isMeant(one) && isNamed(one))
     const from = Number(query['continue'] ?? 0)
     const limit = Number(query['limit'] ?? items.length)
     const page = items.slice(from, from + limit)
@@ -236,8 +237,9 @@ export async function openKubernetesServer(): Promise<KubernetesServer> {
         for (const { response } of watches) response.destroy()
       }
     },
-    freezeWatches() {
-      for (const open of watches) open.isFrozen = true
+    freezeWatches(collection) {
+      for (const open of watches)
+        open.isFrozen ||= collection === undefined || open.path === collection
     },
     dropWatches() {
       for (const { response } of watches) response.destroy()
@@ -326,6 +328,12 @@ function report(
 
 function isSelected(labelSelector = ''): (object: KubernetesObject) => boolean {
   return ({ metadata }) => isSelectedBy(labelSelector, metadata?.labels)
+}
+
+/** The one field selector that is heeded, `metadata.name=NAME`. */
+function hasName(fieldSelector = ''): (object: KubernetesObject) => boolean {
+  const [, wanted] = /^metadata\.name=(.+)$/.exec(fieldSelector) ?? []
+  return ({ metadata }) => wanted === undefined || metadata?.name === wanted
 }
 
 function withoutSubresource(path: string): string {

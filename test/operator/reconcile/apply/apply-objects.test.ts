@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { V1StatefulSet } from '@kubernetes/client-node'
 import { pino } from 'pino'
+import { workloadKinds } from '../../../../operator/api/resource-kinds.ts'
 import type { Host } from '../../../../operator/api.ts'
 import { applyObjects, planObjects } from '../../../../operator/reconcile/apply/apply-objects.ts'
 import type { ReconcileParts } from '../../../../operator/reconcile/apply/reconcile-parts.ts'
@@ -14,6 +15,7 @@ import { hostObjects } from '../../../../operator/resources/host-objects.ts'
 import type { ChildObject } from '../../../../operator/resources/objects/child-object.ts'
 import { readTemplateRecord } from '../../../../operator/resources/pod/template-record.ts'
 import type { KubernetesObject } from '../../../../operator/runtime/client/kubernetes-object.ts'
+import { objectPath } from '../../../../operator/runtime/client/resource-type.ts'
 import type { Occurrence } from '../../../../operator/runtime/event-recorder.ts'
 import { hostContext, readHost } from '../../../support/resources/operator-cases.ts'
 import { kubernetesRoom } from '../../support/kubernetes-room.ts'
@@ -22,6 +24,7 @@ import { viewOf } from '../../support/operator-view.ts'
 
 const host = readHost('host-minimal')
 const path = `/apis/policy/v1/namespaces/${host.metadata.namespace}/poddisruptionbudgets/mainnet-host`
+const hostPath = objectPath({ type: workloadKinds.Host, ...host.metadata })
 const run = { signal: new AbortController().signal, log: pino({ level: 'silent' }) } as never
 
 const room = kubernetesRoom()
@@ -35,6 +38,7 @@ test('what the operator itself took away is no drift when it is wanted again', a
     const budget = room.server.get(path) as KubernetesObject | undefined
     const parts = {
       api: room.client.api,
+      type: workloadKinds.Host,
       view: viewOf(budget === undefined ? [] : [budget]),
       events: {
         record: (_type: unknown, _of: unknown, { note }: Occurrence) => reported.push(note),
@@ -48,6 +52,7 @@ test('what the operator itself took away is no drift when it is wanted again', a
     }
     await applyObjects(parts, scaled, { plan, memory, state: emptyState, hold: false }, run)
   }
+  room.server.put(hostPath, host as KubernetesObject)
   const isThere: boolean[] = []
   for (const replicas of [2, 1, 2]) {
     await scaleTo(replicas)
