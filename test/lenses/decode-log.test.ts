@@ -52,7 +52,7 @@ function rowOf(log: LogDocument): object {
     })
     const event = tokenAbi().find((each) => each.type === 'event' && each.name === eventName)
     assert.ok(event?.type === 'event')
-    const list = expectedArguments(event, args as unknown as Record<string, unknown>)
+    const list = expectedArguments(event, args ?? {})
     return { ...row, event: eventName, signature: toEventSignature(event), arguments: list }
   } catch {
     return { ...row, ...unknown }
@@ -122,7 +122,7 @@ for (const [name, args] of Object.entries(samples)) {
     assert.deepEqual(decoded(encodeLog(event, args)), {
       event: event.name,
       signature: toEventSignature(event),
-      arguments: expectedArguments(event, args),
+      arguments: expectedArguments(event, args ?? {}),
     })
   })
 }

@@ -13,18 +13,21 @@ export function expectedValue({ type, ...rest }: AbiParameter, value: unknown): 
   return typeof value === 'string' && type !== 'string' ? value.toLowerCase() : String(value)
 }
 
-/** The list `arguments` of an event whose values have the names of its parameters: indexed ones first. */
-export function expectedArguments(
-  { inputs }: AbiEvent,
-  args: Readonly<Record<string, unknown>>,
-): object[] {
+/**
+ * The list `arguments` of an event, indexed ones first. viem gives values the names of their parameters, or a list
+ * where one has no name.
+ */
+export function expectedArguments({ inputs }: AbiEvent, args: object): object[] {
+  const values = new Map(Object.entries(args))
+  const keyOf = (input: AbiParameter): string =>
+    Array.isArray(args) ? String(inputs.indexOf(input)) : (input.name ?? '')
   const ordered = [true, false].flatMap((wanted) =>
     inputs.filter(({ indexed = false }) => indexed === wanted),
   )
   return ordered.map((input) => ({
     name: input.name,
     type: input.type,
-    value: expectedValue(input, args[input.name ?? '']),
+    value: expectedValue(input, values.get(keyOf(input))),
   }))
 }
 
