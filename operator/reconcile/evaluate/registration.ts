@@ -46,7 +46,7 @@ export function unchanged(
 /** While the operator has no image for the Jobs. */
 export function noToolkit(view: ViewResource): RegistrationFinding {
   const message =
-    'The operator was given no image of the toolkit: set operands.toolkit of its chart.'
+    'The operator was given no image of the toolkit: set operands.toolkit, or global.imageRegistry, of its chart.'
   return unchanged(view, 'NoToolkit', message)
 }
 
@@ -81,7 +81,7 @@ export function afterJob(view: ViewResource, seen: SeenJob, isAsked: boolean): R
   if (job.state === 'running') {
     return obstacle === null
       ? underWay(view)
-      : unchanged(view, 'JobFailing', obstacleText(view, name, obstacle))
+      : unchanged(view, 'JobFailing', waitingText(view, name, obstacle))
   }
   const statement = failedStatement(view, seen)
   const repeat = { isAsked, isLost: isLostCode(failure) || isSilent(seen) }
@@ -198,8 +198,40 @@ function again(
   return { status, statement, again: `${what}: ${statement.message}`, waiting: [] }
 }
 
-function obstacleText(view: ViewResource, name: string, obstacle: string): string {
-  return `Job ${name} does not come to its end: ${withoutStop(obstacle)}. See kubectl describe job ${name} -n ${view.metadata.namespace}`
+function waitingText(view: ViewResource, name: string, obstacle: string): string {
+  const { namespace } = view.metadata
+  const cause = withoutStop(obstacle)
+  return `Job ${name} cannot do its work: ${cause}. ${jobRemedy(view, cause)} It then goes on by itself. See kubectl describe job ${name} -n ${namespace}`
+}
+
+function endedText(view: ViewResource, { job, name }: SeenJob, cause: string): string {
+  const { namespace } = view.metadata
+  const remedy =
+    job.state === 'complete'
+      ? 'That is no answer of the toolkit: see whether operands.toolkit of the operator’s chart names its image, of the version of the operator.'
+      : jobRemedy(view, cause)
+  return `Job ${name} came to nothing: ${cause}. ${remedy} While it is there, kubectl describe job ${name} -n ${namespace} has more. It is tried again ten minutes after its end, and at once with: ${retryLine(view)}`
+}
+
+function silentText(view: ViewResource, name: string): string {
+  const what = `Job ${name} is done, and what it came to went with its pod.`
+  if (registrationOf(view).attempt < maxAgain) return what
+  return `${what} This is not the first time, so see what removes pods of the namespace as soon as they end. It is tried again ten minutes after its end, and at once with: ${retryLine(view)}`
+}
+
+/** What to do about a Job that Kubernetes keeps from its work. */
+function jobRemedy({ metadata: { namespace } }: ViewResource, cause: string): string {
+  if (/^(Err)?Image|^InvalidImage/.test(cause))
+    return `Correct operands.toolkit of the operator’s chart, or create the Secrets of global.imagePullSecrets in namespace ${namespace}.`
+  if (cause.includes('exceeded quota'))
+    return `Raise that ResourceQuota of namespace ${namespace}, or free something.`
+  if (cause === 'DeadlineExceeded')
+    return `See in the Events of namespace ${namespace} whether its pod started, and whether pods may reach registration.rpcUrl.`
+  return 'Remove that cause.'
+}
+
+function retryLine({ metadata: { namespace, name } }: ViewResource): string {
+  return `kubectl annotate view ${name} -n ${namespace} --overwrite viewmesh.io/reconcile-at=again`
 }
 
 const reasons: Readonly<Record<string, Reason>> = {
@@ -222,23 +254,22 @@ function failedStatement(view: ViewResource, seen: SeenJob): Statement<Reason> {
   const { job, name, outcome } = seen
   const { failure, obstacle } = outcome
   if (isSilent(seen)) {
-    const message = `Job ${name} is done, and what it came to went with its pod.`
-    return { reason: 'JobFailing', message }
+    return { reason: 'JobFailing', message: silentText(view, name) }
   }
   const reason = reasons[failure?.code ?? ''] ?? 'JobFailing'
   const what = withoutStop(
     failure?.message ?? obstacle ?? job.failure ?? 'it failed, and its pods say nothing',
   )
   if (reason === 'JobFailing') {
-    return { reason, message: obstacleText(view, name, what) }
+    return { reason, message: endedText(view, seen, what) }
   }
   return { reason, message: remedied(view, reason, what) }
 }
 
 function remedied(view: ViewResource, reason: Reason, what: string): string {
-  const { namespace, name } = view.metadata
+  const { namespace } = view.metadata
   const { name: secret = '', key = '' } = view.spec.registration?.signerSecretRef ?? {}
-  const retry = `kubectl annotate view ${name} -n ${namespace} --overwrite viewmesh.io/reconcile-at=again`
+  const retry = retryLine(view)
   const texts: Partial<Record<Reason, string>> = {
     SignerMissing: `There is no key ${key} in Secret ${secret}. Create it: kubectl create secret generic ${secret} -n ${namespace} --from-file=${key}=FILE`,
     SignerInvalid: `Key ${key} of Secret ${secret} is no private key. Put one there, as 64 hex digits.`,

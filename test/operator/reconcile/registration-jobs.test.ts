@@ -51,6 +51,26 @@ test('a Job that is done, and whose pod went before it was read, is made again a
   assert.deepEqual([said('Registered'), state().state], ['False JobFailing', 'Prepared'])
   const terms = jobs().map(({ spec }) => JSON.stringify(spec?.template.spec?.volumes))
   assert.equal(new Set(terms.slice(1)).size, 1)
+  assert.match(
+    room.condition(view, 'Registered')?.message ?? '',
+    /went with its pod\. This is not the first time, so see what removes pods .*reconcile-at=again$/,
+  )
+})
+
+test('a Job that took too long says where to look, and how it is tried again at once', async () => {
+  await room.put(view)
+  await room.reconcile(view)
+  const reason = 'DeadlineExceeded'
+  await room.edit<V1Job & KubernetesObject>('Job', nameOf(lastJob()), (live) =>
+    Object.assign(live, { status: { conditions: [{ type: 'Failed', status: 'True', reason }] } }),
+  )
+  await room.reconcile(view)
+  assert.equal(said('Registered'), 'False JobFailing')
+  const name = nameOf(lastJob())
+  assert.equal(
+    room.condition(view, 'Registered')?.message,
+    `Job ${name} came to nothing: DeadlineExceeded. See in the Events of namespace apps whether its pod started, and whether pods may reach registration.rpcUrl. While it is there, kubectl describe job ${name} -n apps has more. It is tried again ten minutes after its end, and at once with: kubectl annotate view senders -n apps --overwrite viewmesh.io/reconcile-at=again`,
+  )
 })
 
 test('a Job whose pods a quota refuses says so in the words of Kubernetes', async () => {
@@ -68,7 +88,7 @@ test('a Job whose pods a quota refuses says so in the words of Kubernetes', asyn
   assert.equal(said('Registered'), 'False JobFailing')
   assert.match(
     room.condition(view, 'Registered')?.message ?? '',
-    /exceeded quota: small\. See kubectl/,
+    /exceeded quota: small\. Raise that ResourceQuota of namespace apps, or free something\. It then goes on by itself\. See kubectl/,
   )
 })
 
@@ -80,7 +100,7 @@ test('a Job whose image cannot be pulled says so', async () => {
   await room.reconcile(view)
   assert.match(
     room.condition(view, 'Registered')?.message ?? '',
-    /does not come to its end: ImagePullBackOff: Back-off pulling image\. See kubectl describe job /,
+    /cannot do its work: ImagePullBackOff: Back-off pulling image\. Correct operands\.toolkit .*\. It then goes on by itself\. See kubectl describe job /,
   )
 })
 
@@ -116,4 +136,8 @@ test('what a container says that is no outcome of ours is no outcome', async () 
   await room.reconcile(view)
   await end('Complete', { ...terms, creator: 'nobody' })
   assert.deepEqual([said('Registered'), state().state], ['False JobFailing', 'Preparing'])
+  assert.match(
+    room.condition(view, 'Registered')?.message ?? '',
+    /That is no answer of the toolkit: see whether operands\.toolkit /,
+  )
 })
