@@ -5,6 +5,7 @@ import { openHttpServer } from '../src/service/health/http-server.ts'
 import { type Metrics, openMetrics } from '../src/service/metrics.ts'
 import type { Running } from '../src/service/run.ts'
 import { readVersion } from '../src/service/version.ts'
+import { resourceKinds } from './api/resource-kinds.ts'
 import type { Resource } from './api.ts'
 import { openClusterView } from './reconcile/observe/cluster-view.ts'
 import { declareResourceCounts } from './reconcile/observe/resource-counts.ts'
@@ -138,11 +139,9 @@ function startControllers(
       { name: kind.toLowerCase(), workers: settings.workers },
       { reconcile: reconcilers.reconcile[kind], log, metrics },
     )
-  const controllers = {
-    Generator: open('Generator'),
-    Host: open('Host'),
-    View: open('View'),
-  }
+  const controllers = Object.fromEntries(
+    resourceKinds.map(({ kind }) => [kind, open(kind)]),
+  ) as Record<Resource['kind'], Controller>
   const all = Object.values(controllers)
   running.own('controllers', {
     close: async () => {

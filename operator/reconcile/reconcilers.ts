@@ -1,4 +1,4 @@
-/** The reconciles of both kinds with what they share. */
+/** The reconciles of all kinds with what they share. */
 import type { Logger } from 'pino'
 import { viewKind, workloadKinds } from '../api/resource-kinds.ts'
 import type { Host, Resource } from '../api.ts'

@@ -12,6 +12,7 @@ import { readDeclarations } from '../../../operator/crd/declarations.ts'
 import { definitionOf } from '../../../operator/crd/definition.ts'
 import { type Schema, schemaOf } from '../../../operator/crd/schema.ts'
 import { knownNetworks } from '../../../src/service/known-networks.ts'
+import { chartRules } from '../../e2e/cluster/support/cluster-operator.ts'
 import { repository } from '../../support/repository.ts'
 import { withDefaults } from '../../support/resources/schema-defaults.ts'
 import { plainDefinition } from '../../support/resources/view-cases.ts'
@@ -127,6 +128,22 @@ test('kubectl get shows of a View what it is, how far it is, and where it is ser
 test('UPSTREAM says why no block comes, not only that none does', () => {
   const upstream = generatorKind.columns.find(({ name }) => name === 'Upstream')
   assert.equal(upstream?.jsonPath, '.status.conditions[?(@.type=="UpstreamReachable")].reason')
+})
+
+test('the rights of the chart are for every kind, its status and its owner references', () => {
+  const rights = chartRules().flatMap(({ resources, verbs }) =>
+    resources.flatMap((resource) => verbs.map((verb) => `${verb} ${resource}`)),
+  )
+  const wanted = resourceKinds.flatMap(({ plural }) => [
+    `list ${plural}`,
+    `watch ${plural}`,
+    `patch ${plural}/status`,
+    `update ${plural}/finalizers`,
+  ])
+  assert.deepEqual(
+    wanted.filter((right) => !rights.includes(right)),
+    [],
+  )
 })
 
 test('kubectl takes a short name for each kind', () => {
