@@ -50,7 +50,7 @@ function copiedFromContext(dockerfile: string): string[] {
 
 /** Stand-ins for Tilt's functions: they note what they are called with; YAML is what it really is. */
 function prelude(settings: object, chart: readonly object[]): string {
-  const samples = ['charts/samples/anvil.yaml', 'charts/samples/devnet.yaml']
+  const samples = ['anvil', 'devnet', 'view'].map((name) => `charts/samples/${name}.yaml`)
   const data = {
     settings,
     chart,
@@ -195,7 +195,14 @@ describe('the Tiltfile, evaluated in Starlark with stand-ins for Tilt', () => {
         ['anvil', []],
         ['generator', ['viewmesh-operator', 'anvil']],
         ['host', ['generator']],
+        ['view', ['host']],
       ])
+      const views = applied(all).filter(({ kind }) => kind === 'View')
+      assert.deepEqual(
+        views.map(({ metadata }) => `${metadata.namespace}/${metadata.name}`),
+        ['viewmesh/payments'],
+      )
+      assert.deepEqual(named(all, 'k8s_resource').at(-1)?.kwargs['objects'], ['payments:view'])
     },
   )
 
