@@ -119,7 +119,7 @@ export const viewConditions = {
       JobFailing: {
         status: 'False',
         meaning:
-          'A Job cannot do its work, or ended without saying what it came to; the message has the cause, such as its image, a quota or a deadline, and what to do. A Job that waits then goes on by itself; one that ended is tried again ten minutes later, and at once where viewmesh.io/reconcile-at is set.',
+          'A Job cannot do its work, or ended without saying what it came to, for a cause such as its image, a quota or a deadline: do what the message says. A Job that waits then goes on by itself; one that ended is tried again ten minutes later, and at once where viewmesh.io/reconcile-at is set.',
       },
     },
   },
