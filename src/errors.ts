@@ -239,6 +239,7 @@ export const errorCodes = {
     'A registration was prepared with another key than it is to be sent with.',
   TOOLKIT_TARGET_UNSUPPORTED: 'Views cannot be deployed to this target.',
   TOOLKIT_TEST_FAILED: 'The test of a View found an error.',
+  TOOLKIT_TYPES_REFUSED: 'Types of Views are not written where they were wanted, or as they were.',
   TOOLKIT_USAGE_INVALID: 'A command of the toolkit does not take what it was given.',
   TOOLKIT_VIEW_EXISTS: 'A project has a View of this name already.',
   TOOLKIT_VIEW_INCOMPLETE: 'A View lacks its query or its SDL.',

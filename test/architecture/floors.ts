@@ -87,7 +87,7 @@ export const innerFloors: Readonly<Record<string, Floors>> = {
     ['host-api', 'blocks'],
     'project',
     ['views', 'trial', 'lens', 'wallet'],
-    ['deploy', 'register'],
+    ['deploy', 'register', 'typescript'],
     ['doctor', 'completion'],
     '.',
   ],
