@@ -2,6 +2,7 @@
 export const toolkitCommands = {
   view: 'Build Views: their query, SDL and lenses, with versions; test and deploy them.',
   lens: 'Make lenses: new projects, builds, and checks of what a lens copes with.',
+  types: 'Write TypeScript types and typed queries for Views.',
   register: 'Register a running Generator or Host on the registry chain.',
   wallet: 'Make, import and show the keys with which Views are registered.',
   doctor: 'Check what the toolkit needs on this machine.',

@@ -1,4 +1,4 @@
-/** The toolkit: `viewmesh view`, `lens`, `wallet` and `doctor`. Each command loads what it needs when it is run. */
+/** The toolkit: `viewmesh view`, `lens`, `types`, `wallet` and more. Each command loads what it needs when it is run. */
 import { Command, CommanderError } from 'commander'
 import { type ExitCode, exitCodeOf } from './cli/exit-code.ts'
 import { boundedFailure, remark } from './cli/print.ts'
@@ -10,6 +10,7 @@ import { addLensCommands } from './lens/commands.ts'
 import { addRegisterCommand } from './register/commands.ts'
 import { toolkitCommands } from './toolkit-commands.ts'
 import { addTrialCommands } from './trial/commands.ts'
+import { addTypesCommand } from './typescript/commands.ts'
 import { addViewCommands } from './views/commands.ts'
 import { addWalletCommands } from './wallet/commands.ts'
 
@@ -59,6 +60,7 @@ export function createToolkit(terminal: Terminal): Command {
   addDoctorCommand(group('doctor'), terminal)
   addCompletionCommands(group('completion'), program, terminal)
   addRegisterCommand(group('register'), terminal)
+  addTypesCommand(group('types'), terminal)
   return program
 }
 

@@ -1,0 +1,92 @@
+/** `viewmesh types`: TypeScript types and typed queries for Views. */
+import { resolve } from 'node:path'
+import { ServiceError } from '../../errors.ts'
+import { usageError } from '../cli/exit-code.ts'
+import { printResult } from '../cli/print.ts'
+import type { Terminal } from '../cli/terminal.ts'
+import { fileSource } from './file-source.ts'
+import { projectSource } from './project-source.ts'
+import type { TypesSource } from './types-source.ts'
+import { viewModule } from './view-module.ts'
+import { writeModule } from './write-module.ts'
+
+export interface TypesFlags {
+  /** Files of SDL, `-` for standard input. */
+  readonly file?: readonly string[]
+  readonly out?: string
+  readonly force?: boolean
+  readonly json?: boolean
+}
+
+/** Prints the module, or writes it to the file of `--out`. */
+export async function writeTypes(
+  terminal: Terminal,
+  names: readonly string[],
+  flags: TypesFlags,
+): Promise<void> {
+  const source = openSource(terminal, names, flags)
+  const { out, json } = flags
+  if (out !== undefined) {
+    const { text, ...written } = await writeOnce(terminal, source, { ...flags, out })
+    return printResult(terminal, written, { json, text })
+  }
+  const { views, typescript } = await makeModule(source)
+  if (json === true) printResult(terminal, { views, typescript }, { json, text: '' })
+  else terminal.stdout.write(typescript)
+}
+
+function openSource(
+  terminal: Terminal,
+  names: readonly string[],
+  { file = [], out, force }: TypesFlags,
+): TypesSource {
+  if (force === true && out === undefined)
+    throw usageError('--force is given without --out', 'Name the file to replace with --out.')
+  if (file.length === 0) return projectSource(terminal, names)
+  if (names.length > 0)
+    throw usageError(
+      'both names of Views and --file are given',
+      'Give names for Views of a project, or --file for files of SDL.',
+    )
+  return fileSource(terminal, file)
+}
+
+interface MadeModule {
+  readonly views: readonly string[]
+  readonly typescript: string
+}
+
+async function makeModule(source: TypesSource): Promise<MadeModule> {
+  const views = await source.read()
+  if (views.length === 0)
+    throw new ServiceError('TOOLKIT_VIEW_MISSING', 'there is no View here', {
+      remedy: 'Run this in a project that has Views, or name files of SDL with --file.',
+    })
+  return { views: views.map(({ name }) => name).toSorted(), typescript: viewModule(views) }
+}
+
+interface WrittenModule {
+  readonly file: string
+  readonly outcome: 'written' | 'unchanged'
+  readonly views: readonly string[]
+  /** For people. */
+  readonly text: string
+}
+
+async function writeOnce(
+  terminal: Terminal,
+  source: TypesSource,
+  { out, force = false }: TypesFlags & { readonly out: string },
+): Promise<WrittenModule> {
+  const { views, typescript } = await makeModule(source)
+  const outcome = await writeModule(resolve(terminal.cwd, out), typescript, { force })
+  return { file: out, outcome, views, text: `${out} ${outcome}: ${shortList(views)}` }
+}
+
+const maxShown = 10
+
+function shortList(names: readonly string[]): string {
+  const more = names.length - maxShown
+  const shown = names.slice(0, maxShown).join(', ')
+  return more > 0 ? `${shown} and ${more} more` : shown
+}
