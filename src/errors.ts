@@ -243,7 +243,7 @@ export const errorCodes = {
   TOOLKIT_USAGE_INVALID: 'A command of the toolkit does not take what it was given.',
   TOOLKIT_VIEW_EXISTS: 'A project has a View of this name already.',
   TOOLKIT_VIEW_INCOMPLETE: 'A View lacks its query or its SDL.',
-  TOOLKIT_VIEW_MISSING: 'A project has no View of this name.',
+  TOOLKIT_VIEW_MISSING: 'A project or a Host has no View of this name.',
   TOOLKIT_VIEW_UNREADABLE: 'The file that lists the lenses of a View is malformed.',
   TOOLKIT_WALLET_EXISTS: 'A wallet of this name is there already.',
   TOOLKIT_WALLET_INVALID: 'A keystore, private key or mnemonic is malformed.',

@@ -56,7 +56,17 @@ test('every block with viewmesh verify is run', () => {
 
 test('the pages show commands of every group, some of which no test runs', () => {
   const names = new Set(shown.map(({ argv: [name] }) => name))
-  const expected = ['view', 'lens', 'wallet', 'register', 'doctor', 'generator', 'host', 'verify']
+  const expected = [
+    'view',
+    'lens',
+    'wallet',
+    'register',
+    'types',
+    'doctor',
+    'generator',
+    'host',
+    'verify',
+  ]
   assert.deepEqual([...names].toSorted(), expected.toSorted())
   assert.ok(shown.some(({ isRun }) => !isRun))
 })

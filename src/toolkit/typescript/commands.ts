@@ -12,6 +12,7 @@ export function addTypesCommand(types: Command, terminal: Terminal): void {
       'the SDL of a View in place of a project, - for standard input; repeatable',
       append,
     )
+    .option('--host <url>', 'a Host that serves the Views, in place of a project')
     .option('--out <file>', 'write it there; without it, it is printed')
     .option('--force', 'replace a file that this command has not written')
     .option('--json', 'print JSON')

@@ -5,6 +5,7 @@ import { usageError } from '../cli/exit-code.ts'
 import { printResult } from '../cli/print.ts'
 import type { Terminal } from '../cli/terminal.ts'
 import { fileSource } from './file-source.ts'
+import { hostSource } from './host-source.ts'
 import { projectSource } from './project-source.ts'
 import type { TypesSource } from './types-source.ts'
 import { viewModule } from './view-module.ts'
@@ -13,6 +14,8 @@ import { writeModule } from './write-module.ts'
 export interface TypesFlags {
   /** Files of SDL, `-` for standard input. */
   readonly file?: readonly string[]
+  /** A Host that serves the Views. */
+  readonly host?: string
   readonly out?: string
   readonly force?: boolean
   readonly json?: boolean
@@ -38,15 +41,16 @@ export async function writeTypes(
 function openSource(
   terminal: Terminal,
   names: readonly string[],
-  { file = [], out, force }: TypesFlags,
+  { file = [], host, out, force }: TypesFlags,
 ): TypesSource {
   if (force === true && out === undefined)
     throw usageError('--force is given without --out', 'Name the file to replace with --out.')
-  if (file.length === 0) return projectSource(terminal, names)
-  if (names.length > 0)
+  if (file.length === 0)
+    return host === undefined ? projectSource(terminal, names) : hostSource(terminal, host, names)
+  if (host !== undefined || names.length > 0)
     throw usageError(
-      'both names of Views and --file are given',
-      'Give names for Views of a project, or --file for files of SDL.',
+      `${host === undefined ? 'names of Views' : '--host'} and --file are both given`,
+      'Give --file for files of SDL, --host for Views of a Host, or neither for those of a project.',
     )
   return fileSource(terminal, file)
 }
@@ -60,7 +64,8 @@ async function makeModule(source: TypesSource): Promise<MadeModule> {
   const views = await source.read()
   if (views.length === 0)
     throw new ServiceError('TOOLKIT_VIEW_MISSING', 'there is no View here', {
-      remedy: 'Run this in a project that has Views, or name files of SDL with --file.',
+      remedy:
+        'Run this in a project that has Views, or name files of SDL with --file, or a Host that serves Views with --host.',
     })
   return { views: views.map(({ name }) => name).toSorted(), typescript: viewModule(views) }
 }

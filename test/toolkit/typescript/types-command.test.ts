@@ -133,11 +133,13 @@ test('a file of somebody else is not written over without --force, and a link ne
   assert.match(read('mine.ts'), /TransfersQuery/)
 })
 
+const url = 'http://127.0.0.1:9'
 const wrongUsage: readonly (readonly [argv: readonly string[], message: RegExp])[] = [
   [
     ['types', 'Transfers', '--file', 'transfers.graphql'],
-    /both names of Views and --file are given/,
+    /names of Views and --file are both given/,
   ],
+  [['types', '--host', url, '--file', 'transfers.graphql'], /--host and --file are both given/],
   [['types', '--file', 'transfers.graphql', '--force'], /--force is given without --out/],
   [['types', '--fil', 'transfers.graphql'], /unknown option '--fil'\n\(Did you mean --file\?\)/],
 ]
