@@ -14,7 +14,7 @@ export function addWalletCommands(wallet: Command, terminal: Terminal): void {
     .description(
       'Take over a key: a keystore, a private key or a mnemonic. Never an argument: others see those.',
     )
-    .option('--keystore <file>', 'a keystore of version 3, as those of Foundry')
+    .option('--keystore <file>', 'a keystore of version 3, as those of Foundry and geth')
     .option('--key-file <file>', 'a private key in hex; - for standard input')
     .option('--mnemonic-file <file>', 'a mnemonic; - for standard input')
     .action(async (flags: WalletFlags) =>

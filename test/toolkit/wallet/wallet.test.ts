@@ -104,23 +104,36 @@ for (const keystore of [vector, scryptVector])
     assert.equal(fromKeystore(await readFile(path, 'utf8'), 'testpassword', path), vectorKey)
   })
 
-test('a keystore that Foundry wrote is taken over as it stands in its folder', async (t) => {
-  // `cast wallet import fixture --private-key 0x59c6... --unsafe-password 'a password of tests'` of Foundry 1.7.1 wrote it;
-  // the key is the second one that anvil funds.
-  const file = join(repository, 'test/fixtures/toolkit/cast-1.7.1-keystore.json')
-  const terminal = await openTestTerminal(t)
-  const argv = ['wallet', 'import', '--keystore', file, '--json']
-  const made = await terminal.run(argv, {
-    env: { VIEWMESH_WALLET_PASSWORD: 'a password of tests' },
+/** Keystores as other tools wrote them, of the keys that anvil funds second and third. */
+const foreign = [
+  // cast wallet import fixture --private-key 0x59c6... --unsafe-password 'a password of tests'
+  {
+    tool: 'Foundry',
+    file: 'cast-1.7.1-keystore.json',
+    address: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8',
+    key: '0x59c6995e998f97a5a0044966f0945389dc9e86dae88c7a8412f4603b6b78690d',
+  },
+  // ethkey generate --privatekey FILE --passwordfile FILE --lightkdf, which writes as geth account import does
+  {
+    tool: 'geth',
+    file: 'geth-1.15.11-keystore.json',
+    address: '0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC',
+    key: '0x5de4111afa1a4b94908f83103eb1f1706367c2e68ca870fc3fb9a804cdab365a',
+  },
+]
+
+for (const { tool, file, address: wanted, key } of foreign)
+  test(`a keystore that ${tool} wrote is taken over as it stands in its folder`, async (t) => {
+    const keystore = join(repository, 'test/fixtures/toolkit', file)
+    const terminal = await openTestTerminal(t)
+    const made = await terminal.run(['wallet', 'import', '--keystore', keystore, '--json'], {
+      env: { VIEWMESH_WALLET_PASSWORD: 'a password of tests' },
+    })
+    assert.equal(made.exitCode, 0, made.stderr)
+    const { path, address } = JSON.parse(made.stdout)
+    assert.equal(address, wanted)
+    assert.equal(fromKeystore(await readFile(path, 'utf8'), 'a password of tests', path), key)
   })
-  assert.equal(made.exitCode, 0, made.stderr)
-  const { path, address } = JSON.parse(made.stdout)
-  assert.equal(address, '0x70997970C51812dc3A010C7d01b50e0d17dc79C8')
-  assert.equal(
-    fromKeystore(await readFile(path, 'utf8'), 'a password of tests', path),
-    '0x59c6995e998f97a5a0044966f0945389dc9e86dae88c7a8412f4603b6b78690d',
-  )
-})
 
 test('a mnemonic and a private key come from a file or from standard input', async (t) => {
   const terminal = await openTestTerminal(t)
