@@ -15,6 +15,7 @@ export function addTypesCommand(types: Command, terminal: Terminal): void {
     .option('--host <url>', 'a Host that serves the Views, in place of a project')
     .option('--out <file>', 'write it there; without it, it is printed')
     .option('--force', 'replace a file that this command has not written')
+    .option('--watch', 'write it again whenever the Views are others, until it is interrupted')
     .option('--json', 'print JSON')
     .action(async (names: readonly string[], flags: TypesFlags) =>
       (await import('./types-command.ts')).writeTypes(terminal, names, flags),

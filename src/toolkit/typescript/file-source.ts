@@ -7,6 +7,7 @@ import { type TypesSource, toTypedView } from './types-source.ts'
 /** One View a file; `-` is standard input, which can be read once. */
 export function fileSource(terminal: Terminal, files: readonly string[]): TypesSource {
   return {
+    pollMs: null,
     folders: async () => files.map((file) => dirname(resolve(terminal.cwd, file))),
     async read() {
       const views = []

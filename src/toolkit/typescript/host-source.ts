@@ -12,6 +12,8 @@ import type { TypedView } from './view-declarations.ts'
 const maxViews = 2_000
 /** Of all requests together: a Host may have each of them wait. */
 const maxMs = 120_000
+/** Between two looks at what it serves: one list, and the SDL of what is new in it. */
+const pollMs = 2_000
 const maxRequestMs = 30_000
 /** Names that may be meant by a misspelt one; comparing takes as long as both are. */
 const maxMeant = 128
@@ -38,6 +40,7 @@ export function hostSource(terminal: Terminal, url: string, names: readonly stri
   /** By ID: a View never changes. */
   let known: ReadonlyMap<string, string> = new Map()
   return {
+    pollMs,
     folders: async () => [],
     async read() {
       const ask = openAsking(terminal, url)

@@ -10,6 +10,7 @@ export function projectSource(terminal: Terminal, names: readonly string[]): Typ
   const namesIn = async (project: Project): Promise<readonly string[]> =>
     names.length > 0 ? [...new Set(names)] : await project.names()
   return {
+    pollMs: null,
     async folders() {
       const project = await openProject(terminal)
       const top = join(project.folder, 'views')

@@ -2,6 +2,7 @@
 import { resolve } from 'node:path'
 import { ServiceError } from '../../errors.ts'
 import { usageError } from '../cli/exit-code.ts'
+import { parseHttpUrl } from '../cli/http-url.ts'
 import { printResult } from '../cli/print.ts'
 import type { Terminal } from '../cli/terminal.ts'
 import { fileSource } from './file-source.ts'
@@ -9,7 +10,8 @@ import { hostSource } from './host-source.ts'
 import { projectSource } from './project-source.ts'
 import type { TypesSource } from './types-source.ts'
 import { viewModule } from './view-module.ts'
-import { writeModule } from './write-module.ts'
+import { watchTypes } from './watch-types.ts'
+import { checkModulePath, writeModule } from './write-module.ts'
 
 export interface TypesFlags {
   /** Files of SDL, `-` for standard input. */
@@ -19,9 +21,10 @@ export interface TypesFlags {
   readonly out?: string
   readonly force?: boolean
   readonly json?: boolean
+  readonly watch?: boolean
 }
 
-/** Prints the module, or writes it to the file of `--out`. */
+/** Prints the module, or writes it to the file of `--out`; with `--watch` again and again. */
 export async function writeTypes(
   terminal: Terminal,
   names: readonly string[],
@@ -30,6 +33,7 @@ export async function writeTypes(
   const source = openSource(terminal, names, flags)
   const { out, json } = flags
   if (out !== undefined) {
+    if (flags.watch === true) return await watchAndWrite(terminal, source, { ...flags, out })
     const { text, ...written } = await writeOnce(terminal, source, { ...flags, out })
     return printResult(terminal, written, { json, text })
   }
@@ -38,13 +42,19 @@ export async function writeTypes(
   else terminal.stdout.write(typescript)
 }
 
-function openSource(
+async function watchAndWrite(
   terminal: Terminal,
-  names: readonly string[],
-  { file = [], host, out, force }: TypesFlags,
-): TypesSource {
-  if (force === true && out === undefined)
-    throw usageError('--force is given without --out', 'Name the file to replace with --out.')
+  source: TypesSource,
+  flags: TypesFlags & { readonly out: string },
+): Promise<void> {
+  const { out, force = false } = flags
+  await checkModulePath(resolve(terminal.cwd, out), { force })
+  await watchTypes(terminal, source, () => writeOnce(terminal, source, flags))
+}
+
+function openSource(terminal: Terminal, names: readonly string[], flags: TypesFlags): TypesSource {
+  checkFlags(flags)
+  const { file = [], host } = flags
   if (file.length === 0)
     return host === undefined ? projectSource(terminal, names) : hostSource(terminal, host, names)
   if (host !== undefined || names.length > 0)
@@ -53,6 +63,21 @@ function openSource(
       'Give --file for files of SDL, --host for Views of a Host, or neither for those of a project.',
     )
   return fileSource(terminal, file)
+}
+
+function checkFlags({ file = [], host, out, force, json, watch }: TypesFlags): void {
+  if (force === true && out === undefined)
+    throw usageError('--force is given without --out', 'Name the file to replace with --out.')
+  if (watch === true && out === undefined)
+    throw usageError(
+      '--watch is given without --out',
+      'Name the file to keep up to date with --out.',
+    )
+  if (watch === true && json === true)
+    throw usageError('--watch and --json are both given', 'Leave one of them out.')
+  if (watch === true && file.includes('-'))
+    throw usageError('--watch is given with --file -', 'Standard input is read once: name a file.')
+  if (host !== undefined) parseHttpUrl('--host', host, 'Host')
 }
 
 interface MadeModule {

@@ -9,6 +9,8 @@ import type { TypedView } from './view-declarations.ts'
 export interface TypesSource {
   /** Absolute folders in which a change may change what is read. */
   folders(): Promise<readonly string[]>
+  /** After how many milliseconds to ask again, where no folder shows changes; else null. */
+  readonly pollMs: number | null
   /** @throws ServiceError with what is wrong, and where */
   read(): Promise<readonly TypedView[]>
 }

@@ -19,10 +19,7 @@ export async function writeModule(
 ): Promise<'written' | 'unchanged'> {
   const former = await readFormer(path)
   if (former === text) return 'unchanged'
-  if (former !== null && !former.startsWith(`${moduleHeader}\n`) && !force)
-    throw refused(path, 'was not written by viewmesh types', {
-      remedy: 'Choose another file with --out, or replace this one with --force.',
-    })
+  if (!force) checkOwn(path, former)
   try {
     await replace(path, text)
   } catch (cause) {
@@ -32,6 +29,22 @@ export async function writeModule(
     })
   }
   return 'written'
+}
+
+/** Refuses a path that cannot be written to, before there is anything to write. @throws ServiceError `TOOLKIT_TYPES_REFUSED` */
+export async function checkModulePath(
+  path: string,
+  { force }: { readonly force: boolean },
+): Promise<void> {
+  const former = await readFormer(path)
+  if (!force) checkOwn(path, former)
+}
+
+function checkOwn(path: string, former: string | null): void {
+  if (former === null || former.startsWith(`${moduleHeader}\n`)) return
+  throw refused(path, 'was not written by viewmesh types', {
+    remedy: 'Choose another file with --out, or replace this one with --force.',
+  })
 }
 
 /** What is there; null where nothing is. Of a file that is larger than a module only that it is another. */

@@ -4,54 +4,14 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import { Readable } from 'node:stream'
 import { type TestContext, test } from 'node:test'
-import { runToolkit } from '../../../src/toolkit/toolkit.ts'
 import { openExampleHost } from '../../docs/support/example-host.ts'
+import { startToolkit } from '../support/start-toolkit.ts'
 import { openTestTerminal } from '../support/test-terminal.ts'
 
 const token = 'a token of tests only, and long enough'
 
-/** A command that runs until it is interrupted, whose output can be waited for. */
-function start(argv: readonly string[], { cwd, homeFolder }: { cwd: string; homeFolder: string }) {
-  const interrupt = new AbortController()
-  let text = ''
-  const waiting = new Set<() => void>()
-  const output = {
-    write: (more: string) => {
-      text += more
-      for (const check of waiting) check()
-    },
-  }
-  const ended = runToolkit(argv, {
-    stdin: Readable.from([]),
-    stdout: output,
-    stderr: output,
-    env: { HOST_ADMIN_TOKEN: token },
-    cwd,
-    homeFolder,
-    signal: interrupt.signal,
-  })
-  return {
-    interrupt: () => interrupt.abort(),
-    ended,
-    /** What was written up to the first place that fits, which is then gone. */
-    until: (place: RegExp): Promise<string> =>
-      new Promise((resolve) => {
-        const check = (): void => {
-          const found = place.exec(text)
-          if (found === null) return
-          waiting.delete(check)
-          const end = found.index + found[0].length
-          const before = text.slice(0, end)
-          text = text.slice(end)
-          resolve(before)
-        }
-        waiting.add(check)
-        check()
-      }),
-  }
-}
+const env = { HOST_ADMIN_TOKEN: token }
 
 /** A Host with blocks, and a project with a View of its logs. */
 async function open(t: TestContext) {
@@ -94,7 +54,7 @@ const waits = /waiting for changes \(Ctrl-C ends this\)\n/
 test('view dev tests again after each change, and keeps the one that passes at the Host', async (t) => {
   const { host, terminal, views, setSdl } = await open(t)
   const blocks = ['--from', host.apiOrigin, '--host', host.apiOrigin]
-  const dev = start(['view', 'dev', 'Things', ...blocks], terminal)
+  const dev = startToolkit(['view', 'dev', 'Things', ...blocks], { ...terminal, env })
   assert.match(
     await dev.until(waits),
     /Things passed\n[\s\S]*deployed as Things: 0x[0-9a-f]{64} \(0x[0-9a-fA-F]{40}\)\n/,
@@ -119,7 +79,7 @@ test('view dev tests again after each change, and keeps the one that passes at t
   assert.equal(await dev.ended, 130)
 
   setSdl('type Things { logIndex: Int }')
-  const again = start(['view', 'dev', 'Things', ...blocks], terminal)
+  const again = startToolkit(['view', 'dev', 'Things', ...blocks], { ...terminal, env })
   await again.until(waits)
   assert.equal((await views()).length, 1)
   again.interrupt()
@@ -133,7 +93,7 @@ test('view dev removes no View that another command posted, whatever the project
   assert.equal(deployed.exitCode, 0)
   const [posted] = await views()
   const blocks = ['--from', host.apiOrigin, '--host', host.apiOrigin]
-  const dev = start(['view', 'dev', 'Things', ...blocks], terminal)
+  const dev = startToolkit(['view', 'dev', 'Things', ...blocks], { ...terminal, env })
   // The list of the project has it, its history the very bytes, and this run posts them again.
   assert.match(await dev.until(waits), /collection already exists: /)
   setSdl('type Things { logIndex: Int }')
@@ -155,7 +115,10 @@ test('view dev deploys the same bytes once a Host that was away is there', async
   }
   const port = await listen(0)
   await once(proxy.close(), 'close')
-  const dev = start(['view', 'dev', 'Things', '--host', `http://127.0.0.1:${port}`], terminal)
+  const dev = startToolkit(['view', 'dev', 'Things', '--host', `http://127.0.0.1:${port}`], {
+    ...terminal,
+    env,
+  })
   assert.match(await dev.until(waits), /Things passed\nerror: no answer from /)
   await listen(port)
   t.after(() => proxy.close())
@@ -178,7 +141,7 @@ test('view dev puts the former version back under its name where the Host refuse
   await once(proxy.listen(0, '127.0.0.1'), 'listening')
   t.after(() => proxy.close())
   const url = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`
-  const dev = start(['view', 'dev', 'Things', '--host', url], terminal)
+  const dev = startToolkit(['view', 'dev', 'Things', '--host', url], { ...terminal, env })
   t.after(() => dev.interrupt())
   assert.match(await dev.until(waits), /deployed as Things: 0x[0-9a-f]{64} \(0x[0-9a-fA-F]{40}\)\n/)
   const former = await views()
@@ -213,7 +176,7 @@ test('view dev shows what the Host warns of', async (t) => {
   await once(proxy.listen(0, '127.0.0.1'), 'listening')
   t.after(() => proxy.close())
   const url = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`
-  const dev = start(['view', 'dev', 'Things', '--host', url], terminal)
+  const dev = startToolkit(['view', 'dev', 'Things', '--host', url], { ...terminal, env })
   assert.match(
     await dev.until(waits),
     /deployed as Things: 0x[0-9a-f]{64} \(0x[0-9a-fA-F]{40}\)\nwarning: twolines in it\nWhat to do: read it\n/,
@@ -227,7 +190,10 @@ test('view dev waits for a View that cannot be read, and goes on where its Host 
   const file = join(terminal.cwd, 'views', 'Things', 'view.yaml')
   mkdirSync(join(terminal.cwd, 'lenses'), { recursive: true })
   writeFileSync(file, 'lenses: 7')
-  const dev = start(['view', 'dev', 'Things', '--host', 'http://127.0.0.1:9'], terminal)
+  const dev = startToolkit(['view', 'dev', 'Things', '--host', 'http://127.0.0.1:9'], {
+    ...terminal,
+    env,
+  })
   assert.match(await dev.until(waits), /^error: views\/Things\/view\.yaml /)
   writeFileSync(file, 'lenses: []')
   assert.match(
