@@ -97,6 +97,17 @@ test('variables take what a Host takes, and a wrong field or operand does not co
   assert.deepEqual(refusedLines(everyScalar, [...accepted, ...refused]), refused)
 })
 
+test('a typed query is one for other clients of GraphQL that read types from their documents', () => {
+  const decoration = 'interface Decoration<D, V> { __apiType?: (variables: V) => D }'
+  const accepted = [
+    decoration,
+    'declare function other<D, V>(document: Decoration<D, V>, ...variables: V[]): D',
+    'export const a: readonly ThingsRow[] = other(ThingsQuery, { limit: 1 }).Things',
+  ]
+  const refused = ['other(ThingsQuery, { limt: 1 })', 'export const b: number = other(ThingsQuery)']
+  assert.deepEqual(refusedLines(everyScalar, [...accepted, ...refused]), refused)
+})
+
 test('rows that are computed for each query have no identity, and nothing to subscribe to', () => {
   const sdl = everyScalar.replace('type Things', 'type Things @materialized(if: false)')
   const refused = [
