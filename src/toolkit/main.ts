@@ -14,11 +14,15 @@ export async function runToolkitProgram(argv: readonly string[]): Promise<void> 
   for (const signal of signals) process.once(signal, interrupt)
   // A reader that has seen enough, as `head`, is no failure.
   process.stdout.on('error', () => process.exit(0))
-  process.exitCode = await runToolkit(argv, processTerminal(interrupted.signal))
+  process.exitCode = await runToolkit(argv, processTerminal(interrupted))
   for (const signal of signals) process.off(signal, interrupt)
 }
 
-function processTerminal(signal: AbortSignal): Terminal {
+function processTerminal(interrupted: AbortController): Terminal {
   const { stdin, stdout, stderr, env } = process
-  return { stdin, stdout, stderr, env, cwd: process.cwd(), homeFolder: homedir(), signal }
+  return {
+    ...{ stdin, stdout, stderr, env, cwd: process.cwd(), homeFolder: homedir() },
+    signal: interrupted.signal,
+    interrupt: () => interrupted.abort(),
+  }
 }

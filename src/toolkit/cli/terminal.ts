@@ -21,6 +21,8 @@ export interface Terminal {
   readonly homeFolder: string
   /** Aborts when the user interrupts. */
   readonly signal: AbortSignal
+  /** Aborts `signal`, for a question that gets Ctrl-C as a key. */
+  readonly interrupt: () => void
   /** How long a receipt may come after its nonce, in milliseconds; default 5,000. Tests know that their chain is one node. */
   readonly appearsWithinMs?: number
 }

@@ -35,6 +35,7 @@ async function toolkitComplaints(argv: readonly string[]): Promise<readonly stri
   const output = { write: () => undefined, isTTY: false, columns: undefined }
   const program = createToolkit({
     ...{ stdin: Readable.from([]), stdout: output, stderr: output, env: {} },
+    interrupt: () => undefined,
     ...{ cwd: '/nonexistent', homeFolder: '/nonexistent', signal: AbortSignal.abort() },
   })
   program.hook('preAction', () => {

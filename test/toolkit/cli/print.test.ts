@@ -16,6 +16,7 @@ function terminalTo(written: string[], isTTY: boolean) {
   const output = { write: (text: string) => written.push(text), isTTY, columns: 20 }
   return {
     ...{ stdin: Readable.from([]), stdout: output, stderr: output, env: {} },
+    interrupt: () => undefined,
     ...{ cwd: '/', homeFolder: '/', signal: new AbortController().signal },
   }
 }

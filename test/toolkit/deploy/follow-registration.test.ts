@@ -38,6 +38,7 @@ async function follow({ receipt, status, refusal, isTTY = false, ...more }: Answ
   const { signal } = new AbortController()
   const terminal = {
     ...{ stdin: Readable.from([]), stdout: output, stderr: output, signal },
+    interrupt: () => undefined,
     ...{ env: {}, cwd: '/', homeFolder: '/' },
   }
   const client = {

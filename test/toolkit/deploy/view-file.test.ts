@@ -234,6 +234,7 @@ test('a View whose result cannot be printed is reported as registered all the sa
   const exitCode = await runToolkit([...argv, ...step], {
     ...{ cwd, homeFolder, env: {}, signal: new AbortController().signal },
     ...{ stdin: Readable.from([]), stdout: broken, stderr: { write: () => {} } },
+    interrupt: () => undefined,
   }).catch(() => 1)
   assert.notEqual(exitCode, 0)
   const outcome = JSON.parse(await readFile(join(cwd, 'outcome'), 'utf8'))

@@ -32,6 +32,7 @@ export function startToolkit(
   }
   const ended = runToolkit(argv, {
     stdin: Readable.from([]),
+    interrupt: () => undefined,
     stdout: output,
     stderr: output,
     ...{ env, cwd, homeFolder },

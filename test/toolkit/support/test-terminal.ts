@@ -52,6 +52,7 @@ export async function openTestTerminal(context: TestContext): Promise<TestTermin
     })
     const exitCode = await runToolkit(argv, {
       stdin: Readable.from([Buffer.from(stdin)]),
+      interrupt: () => undefined,
       stdout: output('stdout'),
       stderr: output('stderr'),
       cwd: options.cwd ?? cwd,

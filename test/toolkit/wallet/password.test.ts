@@ -20,6 +20,7 @@ function terminalWith(env: Terminal['env'], lines: readonly string[] | null = nu
   }
   const terminal: Terminal = {
     ...{ stdin, stdout: { write: () => undefined }, stderr: { write, isTTY }, env },
+    interrupt: () => undefined,
     ...{ cwd: '/', homeFolder: '/', signal: new AbortController().signal },
   }
   return { terminal, said }

@@ -43,6 +43,7 @@ async function open(
   const output = { write: () => undefined }
   const terminal = {
     stdin: Readable.from([Buffer.from(stdin)]),
+    interrupt: () => undefined,
     ...{ stdout: output, stderr: output, env, cwd: folder, homeFolder: folder },
     signal: new AbortController().signal,
   }
