@@ -3,7 +3,7 @@
  * version need none of the libraries behind it.
  */
 import process from 'node:process'
-import { Command, InvalidArgumentError } from 'commander'
+import { Command, type CommanderError, InvalidArgumentError } from 'commander'
 import type { AnyTable } from './service/settings/setting.ts'
 import { readVersion } from './service/version.ts'
 import { completeCommand, toolkitCommands } from './toolkit/toolkit-commands.ts'
@@ -62,7 +62,8 @@ function createProgram(): Command {
   for (const [name, summary] of Object.entries(toolkitCommands))
     program.command(name).description(summary).usage('<command>')
   addVerify(program)
-  return program
+  // After its commands, which would inherit them.
+  return program.exitOverride(endUsage).showHelpAfterError('Usage: viewmesh [options] [command]')
 }
 
 /** The one command that is not a long-running program: it takes flags instead of settings, and exits. */
@@ -83,7 +84,8 @@ function addVerify(program: Command): void {
       'after',
       '\nEnds with 0 where every document with _proof is proven, 1 where one is not, 2 where it cannot check.',
     )
-    .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : 2))
+    .exitOverride(endUsage)
+    .showHelpAfterError('Usage: viewmesh verify [options] <file>')
     .action(async (file: string, flags: VerifyFlags) => {
       const loaded = await toolkitPart(() => import('./toolkit/verify-command.ts'))
       if (loaded === null) return
@@ -92,6 +94,11 @@ function addVerify(program: Command): void {
       process.stderr.write(stderr)
       process.exitCode = exitCode
     })
+}
+
+/** Help and version were asked for; anything else is wrong usage. */
+function endUsage({ exitCode }: CommanderError): never {
+  process.exit(exitCode === 0 ? 0 : 2)
 }
 
 function append(value: string, before: readonly string[]): readonly string[] {

@@ -75,10 +75,15 @@ for (const [command, example] of Object.entries(examples)) {
   })
 }
 
-test('an unknown command suggests the nearest one, exit code 1', async () => {
-  const { code, stderr } = await startChild('src/main.ts', { args: ['genrator'] }).ended()
-  assert.equal(code, 1)
-  assert.match(stderr, /unknown command 'genrator'\n\(Did you mean generator\?\)/)
+test('an unknown command suggests the nearest one, with the usage line and exit code 2', async () => {
+  const { code, stdout, stderr } = await startChild('src/main.ts', {
+    args: ['viw', 'list'],
+  }).ended()
+  assert.deepEqual([code, stdout], [2, ''])
+  assert.equal(
+    stderr,
+    "error: unknown command 'viw'\n(Did you mean view?)\nUsage: viewmesh [options] [command]\n",
+  )
 })
 
 test('the launcher runs the sources in a clone', async () => {
