@@ -12,10 +12,18 @@ export async function runToolkitProgram(argv: readonly string[]): Promise<void> 
   const interrupted = new AbortController()
   const interrupt = (): void => interrupted.abort()
   for (const signal of signals) process.once(signal, interrupt)
-  // A reader that has seen enough, as `head`, is no failure.
-  process.stdout.on('error', () => process.exit(0))
+  process.stdout.on('error', endWithoutReader)
+  // Nobody reads what is said meanwhile: that ends no deployment halfway.
+  process.stderr.on('error', () => undefined)
   process.exitCode = await runToolkit(argv, processTerminal(interrupted))
   for (const signal of signals) process.off(signal, interrupt)
+}
+
+/** A reader that has seen enough, as `head`, is no failure; a disk that is full is one. */
+function endWithoutReader(error: NodeJS.ErrnoException): void {
+  if (error.code === 'EPIPE') process.exit(0)
+  process.stderr.write(`error: the result cannot be written\n  because: ${error.message}\n`)
+  process.exit(1)
 }
 
 function processTerminal(interrupted: AbortController): Terminal {
