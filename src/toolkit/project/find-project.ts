@@ -1,5 +1,5 @@
 /** Where a project is: the nearest folder upwards with a `viewmesh.yaml`, else `.viewmesh` in the home folder. */
-import { existsSync, lstatSync } from 'node:fs'
+import { existsSync, lstatSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import process from 'node:process'
 import { parse } from 'yaml'
@@ -25,6 +25,8 @@ export async function findProject({ cwd, homeFolder }: Terminal): Promise<Projec
   }
   const settingsFile = join(folder, settingsName)
   checkOwner(settingsFile)
+  // A pipe would have every command wait for whoever writes into it.
+  if (!statSync(settingsFile).isFile()) throw unreadable(settingsFile, 'is not a file')
   await checkSettings(settingsFile)
   return { folder, history: join(folder, '.viewmesh'), settingsFile }
 }

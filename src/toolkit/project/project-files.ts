@@ -29,7 +29,8 @@ export interface ProjectPlaces {
 
 /**
  * The bytes of a file in the project; null where there is none.
- * @throws ServiceError `TOOLKIT_FILE_REFUSED` where it is larger than `maxBytes`, or a link leads out of the project.
+ * @throws ServiceError `TOOLKIT_FILE_REFUSED` where it is larger than `maxBytes`, no regular file, or a link leads out of the
+ *   project.
  */
 export async function readProjectFile(
   places: ProjectPlaces,
@@ -39,7 +40,10 @@ export async function readProjectFile(
   const real = await realPathOf(path)
   if (real === null) return null
   await checkInside(places, path, real)
-  const { size } = await stat(real)
+  const found = await stat(real)
+  // A pipe would have the command wait for whoever writes into it.
+  if (!found.isFile()) throw refused(places, path, 'is not a file')
+  const { size } = found
   if (size > maxBytes) throw refused(places, path, `has ${size} bytes, and may have ${maxBytes}`)
   try {
     return new Uint8Array(await readFile(real))

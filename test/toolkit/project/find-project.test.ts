@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
@@ -46,4 +47,14 @@ test('a project of another version, or one whose file is no YAML, is refused by 
       message: `${path} ${what}`,
     })
   }
+})
+
+test('a pipe in place of the file of a project is refused, and nobody waits for its writer', async (context) => {
+  const { cwd } = await openTestTerminal(context)
+  const path = join(cwd, 'viewmesh.yaml')
+  execFileSync('mkfifo', [path])
+  await assert.rejects(find(cwd), {
+    code: 'TOOLKIT_PROJECT_UNREADABLE',
+    message: `${path} is not a file`,
+  })
 })

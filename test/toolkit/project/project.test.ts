@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
 import { chown, mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import process from 'node:process'
@@ -151,6 +152,25 @@ test('links out of the project bring no file of the machine into a View', async 
       code: 'TOOLKIT_FILE_REFUSED',
       message: / leads out of the project$/,
     })
+  }
+})
+
+test('a pipe or a folder in place of a file is refused, and nobody waits for its writer', async (context) => {
+  const project = await openTestProject(context)
+  await project.create('Things', draft({ lenses: [] }), 'create')
+  for (const file of ['view.yaml', 'query.graphql', 'schema.graphql']) {
+    const path = join(project.folder, 'views/Things', file)
+    const text = await readFile(path)
+    for (const make of ['mkfifo', 'mkdir']) {
+      await rm(path)
+      execFileSync(make, [path])
+      await assert.rejects(project.load('Things'), {
+        code: 'TOOLKIT_FILE_REFUSED',
+        message: `views/Things/${file} is not a file`,
+      })
+      await rm(path, { recursive: true })
+      await writeFile(path, text)
+    }
   }
 })
 
