@@ -1,4 +1,5 @@
 /** The key that a command signs with: from a file, the environment or a wallet, never from an argument. */
+import { ServiceError } from '../../errors.ts'
 import { usageError } from '../cli/exit-code.ts'
 import type { Terminal } from '../cli/terminal.ts'
 import { addressIn, addressOf, fromKeystore, parsePrivateKey } from './keystore.ts'
@@ -59,7 +60,11 @@ async function walletKey(
     async privateKey() {
       const key = await open()
       if (addressOf(key) === noted) return key
-      throw usageError(`${path} notes another address than its key has`, 'Import the key again.')
+      throw new ServiceError(
+        'TOOLKIT_WALLET_INVALID',
+        `${path} notes another address than its key has`,
+        { remedy: 'Import the key again.' },
+      )
     },
   }
 }

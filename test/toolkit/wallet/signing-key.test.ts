@@ -1,11 +1,12 @@
 /** Where the key of a deployment comes from. */
 import assert from 'node:assert/strict'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { type TestContext, test } from 'node:test'
 import type { Terminal } from '../../../src/toolkit/cli/terminal.ts'
+import { toKeystore } from '../../../src/toolkit/wallet/keystore.ts'
 import { findSigningKey } from '../../../src/toolkit/wallet/signing-key.ts'
 
 const keys = ['11', '22', '33'].map((byte) => `0x${byte.repeat(32)}`)
@@ -31,6 +32,22 @@ test('two keys are one too many', async (t) => {
   const { terminal } = await open(t, {})
   const flags = { wallet: 'a', keyFile: 'b' }
   await assert.rejects(findSigningKey(terminal, flags), /both --wallet and --key-file/)
+})
+
+test('a wallet whose note is not the address of its key signs nothing, and is no wrong usage', async (t) => {
+  const { terminal, folder } = await open(t, { VIEWMESH_WALLET_PASSWORD: 'x' })
+  const wallets = join(folder, '.viewmesh', 'wallets')
+  await mkdir(wallets, { recursive: true })
+  const path = join(wallets, 'default.json')
+  const noted = '0x00000000000000000000000000000000000000Aa'
+  const keystore = JSON.parse(toKeystore(first, 'x').text)
+  await writeFile(path, JSON.stringify({ ...keystore, address: noted.slice(2) }))
+  const key = await findSigningKey(terminal, {})
+  assert.equal(key.address.toLowerCase(), noted.toLowerCase())
+  await assert.rejects(key.privateKey(), {
+    code: 'TOOLKIT_WALLET_INVALID',
+    message: `${path} notes another address than its key has`,
+  })
 })
 
 async function open(
