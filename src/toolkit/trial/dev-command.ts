@@ -55,6 +55,7 @@ export async function developView(
   const token = await readAdminToken(terminal, flags.adminTokenFile)
   const host = flags.host === undefined ? null : { url: flags.host, token }
   const dev: Dev = { terminal, project, name, flags, host, ...fresh }
+  await requireView(project, name)
   const watch = openFolderWatch(terminal.signal)
   try {
     for (let isChanged = true; ; ) {
@@ -64,6 +65,16 @@ export async function developView(
     }
   } finally {
     watch.close()
+  }
+}
+
+/** A name that was mistyped comes with no change of files; what else is wrong the test says. */
+async function requireView(project: Project, name: string): Promise<void> {
+  try {
+    await project.load(name)
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error
+    if (error.code === 'TOOLKIT_VIEW_MISSING' || exitCodeOf(error) === 2) throw error
   }
 }
 

@@ -185,6 +185,14 @@ test('view dev shows what the Host warns of', async (t) => {
   assert.equal(await dev.ended, 130)
 })
 
+test('view dev ends at once where there is no such View, with the one that may be meant', async (t) => {
+  const { terminal } = await open(t)
+  const argv = ['view', 'dev', 'Thing']
+  const { exitCode, stderr } = await terminal.run(argv, { cwd: terminal.cwd })
+  assert.equal(exitCode, 1)
+  assert.match(stderr, /^error: view 'Thing' does not exist; did you mean Things\?\n/)
+})
+
 test('view dev waits for a View that cannot be read, and goes on where its Host is away', async (t) => {
   const { terminal } = await open(t)
   const file = join(terminal.cwd, 'views', 'Things', 'view.yaml')
