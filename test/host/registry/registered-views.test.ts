@@ -23,8 +23,8 @@ import {
 /**
  * Service page: "The registry chain's LCD endpoint is queried by Hosts at startup for all previously registered Views",
  * "On a new registration, each Host downloads the View bundle, loads the WebAssembly lens and starts transforming data
- * automatically, with no restart", "Registered Views can appear before any data arrives if no Generator client is
- * connected".
+ * automatically, with no restart", "Host clients subscribe over a WebSocket connection to the registry chain's consensus engine
+ * for View registration events", "Registered Views can appear before any data arrives if no Generator client is connected".
  */
 test('registered Views are served from the start, and later ones without a restart', async (t) => {
   const registry = await development(t)
@@ -77,7 +77,8 @@ test('a registered View cannot be deleted, but denied, without a restart', async
 
 /**
  * Service page: "Registered Views are permanent and cannot be changed in place. Deploying changed content under the same
- * name gives a new View ID (derived from sender and wire bytes), and Hosts register it as a separate View".
+ * name gives a new View ID (derived from sender and wire bytes), and Hosts register it as a separate View"; its states: "View
+ * (registered on chain)", moved by "deploy with same name and changed content", to "separate View registered".
  */
 test('changed content under the same name is a View of its own beside the first one', async (t) => {
   const registry = await development(t)

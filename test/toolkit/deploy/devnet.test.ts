@@ -28,6 +28,10 @@ test('a View is registered, followed to its end, listed by the chain and by view
   )
 })
 
+/**
+ * Service page: "Deploying a View to the devnet target sends a transaction to the View Registry precompile at address `0x0210` on
+ * the registry chain".
+ */
 test('service page: deploying to devnet sends a transaction to the precompile at 0x0210', async (t) => {
   const { registry, deploy } = await openRegistryRoom(t)
   const shown: Printed = JSON.parse((await deploy('--yes')).stdout)

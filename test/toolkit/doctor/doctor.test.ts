@@ -6,6 +6,10 @@ import { openTestTerminal } from '../support/test-terminal.ts'
 
 const nowhere = ['--host', 'http://127.0.0.1:1']
 
+/**
+ * Service page: "it needs the environment variables WASMER_ROOT, WASMER_LIB_PATH and, for library search, DYLD_LIBRARY_PATH (macOS)
+ * or LD_LIBRARY_PATH (Linux)". Here nothing does.
+ */
 test('service page: variables of a native WebAssembly library are ignored, which doctor says', async (context) => {
   const { run } = await openTestTerminal(context)
   const variables = ['WASMER_ROOT', 'WASMER_LIB_PATH', 'DYLD_LIBRARY_PATH', 'LD_LIBRARY_PATH']

@@ -21,7 +21,7 @@ async function openProjectTerminal(context: TestContext) {
 /** Arguments of the command in the tests below. */
 const addLens = ['view', 'add', 'lens', '--name', 'Things'] as const
 
-/** Service page: "exactly one of `--path <local wasm file>` or `--url <remote url>`". */
+/** Service page: "`--label <string>` always required; exactly one of `--path <local wasm file>` or `--url <remote url>`". */
 test('service page: "either --path or --url must be provided"; --label always required', async (context) => {
   const { run } = await openProjectTerminal(context)
   const page = `error: either --path or --url must be provided`
@@ -39,6 +39,7 @@ test('service page: "either --path or --url must be provided"; --label always re
   )
 })
 
+/** Service page: "`--args <json object>` optional, all values must be strings", and its row in "Limits". */
 for (const [args, what] of [
   ['{"a": 1}', 'the value of a is not a string'],
   ['{"abi": ["x"]}', 'the value of abi is not a string'],
@@ -57,7 +58,8 @@ for (const [args, what] of [
 
 /**
  * Service page: "Adding or removing a lens or SDL creates a new revision", "Local Views keep revisions; each add or
- * remove makes a new revision, and rollback returns to an earlier one".
+ * remove makes a new revision, and rollback returns to an earlier one"; its states: "View (local) revision n", moved by "each lens
+ * or SDL add or remove", to "revision n+1".
  */
 test('service page: each lens or SDL add or remove is the next revision', async (context) => {
   const { json } = await openProjectTerminal(context)
@@ -77,6 +79,7 @@ test('service page: each lens or SDL add or remove is the next revision', async 
   assert.equal(await revisionAfter('remove', 'query'), 7)
 })
 
+/** Service page: "replaces the whole SDL; it does not merge, so the complete type definition must be supplied". */
 test('service page: add sdl replaces the whole SDL', async (context) => {
   const { json } = await openProjectTerminal(context)
   const other = 'type Things { data: String }'
@@ -182,6 +185,7 @@ test('rollback writes a broken view.yaml again and keeps what was edited beside 
   assert.deepEqual(restored, { ...(before as object), revision: 3, query: 'Log { data }' })
 })
 
+/** Service page: "Lens labels identify individual lenses in a chain for removal". */
 test('service page: lens labels identify individual lenses in a chain for removal', async (context) => {
   const { json } = await openProjectTerminal(context)
   for (const label of ['a', 'b', 'c']) await json(...addLens, '--label', label, '--path', filter)
