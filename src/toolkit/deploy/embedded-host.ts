@@ -40,6 +40,7 @@ const startMs = 60_000
 /** Longer than it may take by itself: a store in the middle of a write is left alone. */
 const stopMs = stopTimeoutMs + 5_000
 const retryMs = 100
+const defaultApiAddress = `127.0.0.1:${ports.api}`
 
 /**
  * The folder with all that it keeps: one for each project, in the home folder. In the project it could come from a
@@ -47,6 +48,11 @@ const retryMs = 100
  */
 export function embeddedFolder({ homeFolder }: Terminal, { folder }: Project): string {
   return join(homeFolder, '.viewmesh', 'hosts', sha256(realpathSync(folder)))
+}
+
+/** Where a Host of the toolkit's own is reached. */
+export function embeddedUrl({ env }: Terminal): string {
+  return urlOf(env['DB_API_ADDR'] || defaultApiAddress)
 }
 
 /** The admin token of a Host that the toolkit started before; null where it never did. */
@@ -120,7 +126,7 @@ export function embeddedEnvironment(
   const own = {
     CHAIN_NAME: 'Ethereum',
     CHAIN_NETWORK: 'Mainnet',
-    DB_API_ADDR: `127.0.0.1:${ports.api}`,
+    DB_API_ADDR: defaultApiAddress,
     DB_P2P_LISTEN_ADDR: `/ip4/127.0.0.1/tcp/${ports.p2p}`,
     HEALTH_ADDR: `127.0.0.1:${ports.health}`,
   }

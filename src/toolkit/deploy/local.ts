@@ -11,7 +11,7 @@ import { type HostedReport, postView } from '../host-api/posted-view.ts'
 import { hostEndpoint } from '../project/endpoint.ts'
 import { openProject, type Project } from '../project/project.ts'
 import type { DeployFlags } from './deploy-flags.ts'
-import { embeddedFolder, keptToken, openEmbeddedHost } from './embedded-host.ts'
+import { embeddedFolder, embeddedUrl, keptToken, openEmbeddedHost } from './embedded-host.ts'
 
 const defaultHost = `http://127.0.0.1:${ports.api}`
 
@@ -25,16 +25,18 @@ export async function deployLocally(
   const { wire, revision } = await project.wire(name)
   const deployed = { project, name, wire, revision }
   const token = await readAdminToken(terminal, flags.adminTokenFile)
-  const { host: url = defaultHost } = flags
-  const kept = flags.host === undefined ? keptToken(terminal, project) : null
-  const host: HostAddress = { url, token: token ?? kept }
-  try {
-    await postAndPrint(terminal, host, deployed, flags)
-  } catch (error) {
-    const isAbsent = error instanceof ServiceError && error.code === 'TOOLKIT_HOST_UNREACHABLE'
-    if (!isAbsent || flags.host !== undefined) throw error
-    await deployToOwnHost(terminal, deployed, flags)
-  }
+  if (flags.host !== undefined)
+    return await postAndPrint(terminal, { url: flags.host, token }, deployed, flags)
+  const kept = token ?? keptToken(terminal, project)
+  // Where one of the toolkit's own listens, an earlier command may have started it.
+  for (const url of new Set([defaultHost, embeddedUrl(terminal)]))
+    try {
+      return await postAndPrint(terminal, { url, token: kept }, deployed, flags)
+    } catch (error) {
+      const isAbsent = error instanceof ServiceError && error.code === 'TOOLKIT_HOST_UNREACHABLE'
+      if (!isAbsent) throw error
+    }
+  await deployToOwnHost(terminal, deployed, flags)
 }
 
 interface DeployedView {

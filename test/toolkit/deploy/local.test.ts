@@ -192,6 +192,10 @@ test('without a Host one is started, with its playground and its data kept, unti
     await child.says(`"isNew": ${isNew}`)
     const playground = await fetch(`http://127.0.0.1:${api + 1}/`)
     assert.match(await playground.text(), /GraphiQL|graphiql/)
+    // Another command meanwhile finds that one, and starts none.
+    const second = await deploy().ended()
+    assert.deepEqual([second.code, JSON.parse(second.stdout).isNew], [0, false])
+    assert.doesNotMatch(second.stderr, /starting one/)
     child.process.kill(signal)
     const { code, stderr } = await child.ended()
     assert.equal(code, 130)
