@@ -41,7 +41,7 @@ export async function placeOfSent(
   throw new ServiceError(
     'TOOLKIT_NONCE_TAKEN',
     `another transaction of ${creator} took the nonce ${nonce}, so ${hash} can never be in a block`,
-    { remedy: 'Prepare it again: nothing was registered by it.' },
+    { remedy: 'Deploy or prepare it again: nothing was registered by it.' },
   )
 }
 

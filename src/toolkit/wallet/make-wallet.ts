@@ -15,7 +15,7 @@ import {
 } from './keystore.ts'
 import { keyOfMnemonic, newMnemonic } from './mnemonic.ts'
 import { choosePassword, readPassword } from './password.ts'
-import { readSecretText } from './small-file.ts'
+import { readSecretText, secretPlace } from './small-file.ts'
 import { readWallet, requireNoWallet, walletPath, writeWallet } from './wallet-files.ts'
 
 /** What all of the commands take. */
@@ -72,9 +72,10 @@ async function readForeign(terminal: Terminal, flags: WalletFlags): Promise<Stor
   if (sources.includes('-') && passwordFile === '-')
     throw usageError('key and password cannot both be read from standard input', 'Use a file.')
   if (keystore !== undefined) {
+    const place = secretPlace(keystore)
     const text = await readSecretText(keystore, terminal)
     const password = await readPassword(terminal, passwordFile)
-    return adoptKeystore(text, fromKeystore(text, password, keystore), keystore)
+    return adoptKeystore(text, fromKeystore(text, password, place), place)
   }
   const key = await readKey(terminal, flags)
   return toKeystore(key, await choosePassword(terminal, passwordFile))
@@ -85,9 +86,9 @@ async function readKey(
   { keyFile, mnemonicFile }: WalletFlags,
 ): Promise<string> {
   if (keyFile !== undefined)
-    return parsePrivateKey(await readSecretText(keyFile, terminal), keyFile)
+    return parsePrivateKey(await readSecretText(keyFile, terminal), secretPlace(keyFile))
   if (mnemonicFile !== undefined)
-    return keyOfMnemonic(await readSecretText(mnemonicFile, terminal), mnemonicFile)
+    return keyOfMnemonic(await readSecretText(mnemonicFile, terminal), secretPlace(mnemonicFile))
   if (!canAsk(terminal))
     throw usageError(
       'no key to import',

@@ -4,7 +4,7 @@ import { usageError } from '../cli/exit-code.ts'
 import type { Terminal } from '../cli/terminal.ts'
 import { addressIn, addressOf, fromKeystore, parsePrivateKey } from './keystore.ts'
 import { readPassword } from './password.ts'
-import { readSecretText } from './small-file.ts'
+import { readSecretText, secretPlace } from './small-file.ts'
 import { readWallet, walletPath } from './wallet-files.ts'
 
 /** Where the key may be. */
@@ -33,7 +33,7 @@ export async function findSigningKey(terminal: Terminal, flags: KeyFlags): Promi
   if (wallet !== undefined && keyFile !== undefined)
     throw usageError('both --wallet and --key-file are given', 'Give one of them.')
   if (keyFile !== undefined)
-    return plainKey(parsePrivateKey(await readSecretText(keyFile, terminal), keyFile))
+    return plainKey(parsePrivateKey(await readSecretText(keyFile, terminal), secretPlace(keyFile)))
   const inEnvironment = terminal.env[variable]
   if (wallet === undefined && inEnvironment !== undefined && inEnvironment !== '')
     return plainKey(parsePrivateKey(inEnvironment, variable))

@@ -29,6 +29,11 @@ export async function readSecretText(
   return text
 }
 
+/** What a message calls the place of a secret. */
+export function secretPlace(path: string): string {
+  return path === '-' ? 'standard input' : path
+}
+
 async function readStream(stdin: Readable): Promise<string> {
   try {
     return (await readBounded(stdin, maxBytes)).toString()

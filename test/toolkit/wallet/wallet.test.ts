@@ -168,7 +168,7 @@ test('an invalid mnemonic or key is refused, and not repeated', async (t) => {
     env,
     stdin: 'ff'.repeat(32),
   })
-  assert.match(key.stderr, /holds no private key/)
+  assert.match(key.stderr, /^error: standard input holds no private key\n/)
   assert.doesNotMatch(key.stderr, /ffff/)
   assert.deepEqual([words.exitCode, key.exitCode], [1, 1])
 })
