@@ -60,7 +60,7 @@ export function createSchemaKeeper({
     schema: build(catalog),
     entities: entitiesByName(catalog),
   })
-  const known = new WeakMap<ServedView['query'], readonly Entity[]>()
+  const known = new WeakMap<ServedView['rowType'], readonly Entity[]>()
   let now = toServed(fixed)
   let wanted: readonly ServedView[] = []
   let views: readonly ServedView[] = []
@@ -69,10 +69,9 @@ export function createSchemaKeeper({
 
   /** A View, and its votes where its rows are stored. */
   const entitiesOf = (view: ServedView): readonly Entity[] => {
-    const before = known.get(view.query)
-    const isSame = before?.[0]?.view?.slot === view.slot && before[0].name === view.name
-    const entities = before !== undefined && isSame ? before : createEntities(view)
-    known.set(view.query, entities)
+    const before = known.get(view.rowType)
+    const entities = before !== undefined && isSame(before, view) ? before : createEntities(view)
+    known.set(view.rowType, entities)
     return entities
   }
   const createEntities = (view: ServedView): readonly Entity[] => {
@@ -82,8 +81,8 @@ export function createSchemaKeeper({
       ? [entity]
       : [entity, viewAttestation(source)]
   }
-  const plainSelection = ({ query }: ServedView): FieldNode =>
-    toPlain(query.selection, now.schema, network)
+  const plainSelection = ({ query }: ServedView): FieldNode | null =>
+    query === null ? null : toPlain(query.selection, now.schema, network)
   const change = (): void => {
     timer = undefined
     views = wanted
@@ -109,6 +108,13 @@ export function createSchemaKeeper({
       else timer = setTimeout(change, waitMs).unref()
     },
   }
+}
+
+/** Whether entities are those of a View as it is served now. */
+function isSame([entity]: readonly Entity[], { name, slot, query }: ServedView): boolean {
+  const source = entity?.view
+  if (entity?.name !== name || source?.slot !== slot) return false
+  return (source.selection === null) === (query === null)
 }
 
 /** A field of Query as plain GraphQL, which compiles under every schema that has the collections. */

@@ -98,8 +98,8 @@ export interface ViewSource extends ViewRows {
   readonly stream: OpenViewStream | null
   /** How many fields the SDL has. */
   readonly fields: number
-  /** What it reads: a field of Query in plain GraphQL. */
-  readonly selection: FieldNode
+  /** What it reads: a field of Query in plain GraphQL; null where that is not known. */
+  readonly selection: FieldNode | null
 }
 
 /** The entities that a program serves, by name. */

@@ -30,8 +30,10 @@ export interface ServedView {
   /** Its name in GraphQL, which no other collection has. */
   readonly name: string
   readonly slot: number
+  /** The same object for as long as the View is the same: queries of it stay compiled. */
   readonly rowType: Pick<RowType, 'description' | 'fields'>
-  readonly query: ViewQuery
+  /** What it reads; null where only its rows are known, whose `_source` is then null. */
+  readonly query: ViewQuery | null
   /** Computes its rows for a request; left out where they are stored. */
   readonly stream?: OpenViewStream
 }
@@ -47,7 +49,7 @@ const kinds: Readonly<Record<RowScalar, AttributeKind>> = {
 }
 
 /** The entity of a View; `selection` is what its query selects, in plain GraphQL. */
-export function viewEntity(view: ServedView, selection: FieldNode): Entity {
+export function viewEntity(view: ServedView, selection: FieldNode | null): Entity {
   const { id, name, slot, rowType, stream = null } = view
   const indexed = rowType.fields.flatMap((field, index): [string, number][] =>
     field.index ? [[field.name, index]] : [],

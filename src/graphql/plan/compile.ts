@@ -132,7 +132,7 @@ function compileField(
   if (name === '_proof')
     return { type: 'proof', key, fields: namedFields(compilation, nodes, depth) }
   if (name === '_source' && entity.view !== undefined)
-    return { type: 'source', key, view: entity.view, list: compileSource(compilation, entity.view) }
+    return compileSource(compilation, entity.view, key)
   if (isGroupField(name)) throw strayGroup(name, node)
   const source = toSource(compilation, objectOf(compilation, entity), node)
   const attribute = findAttribute(entity, name)
@@ -157,13 +157,21 @@ function compileField(
   return { type: 'one', key, link, target, source, selection }
 }
 
-/** What a View reads, as its author wrote it. */
-function compileSource(compilation: Compilation, { selection }: ViewSource): ListPlan {
+/** What a View reads, as its author wrote it; null where that is not known. */
+function compileSource(compilation: Compilation, view: ViewSource, key: string): RowField {
+  const { selection } = view
+  if (selection === null) return { type: 'constant', key, value: null }
   const root = compilation.schema.getQueryType()
   const entity = compilation.entities.get(selection.name.value)
   invariant(isObjectType(root) && entity !== undefined, 'a View reads a collection')
   const constant = { ...compilation, omitted: new Set<string>() }
-  return compileList(constant, entity, toSource(constant, root, selection), [selection], 2)
+  const source = toSource(constant, root, selection)
+  return {
+    type: 'source',
+    key,
+    view,
+    list: compileList(constant, entity, source, [selection], 2),
+  }
 }
 
 function strayGroup(name: string, node: FieldNode): Error {

@@ -230,9 +230,12 @@ function systemFields(entity: Entity): Fields {
     _deleted: { type: GraphQLBoolean, description: 'Always false.' },
   }
   if (entity.view !== undefined) {
+    const isKnown = entity.view.selection !== null
     fields['_source'] = {
       type: jsonScalar,
-      description: 'The last document that the first lens was given before it made the row.',
+      description: isKnown
+        ? 'The last document that the first lens was given before it made the row.'
+        : 'Null: here are the rows of the View alone, without the documents that they were made of.',
     }
   }
   if (entity.section !== null) {
