@@ -6,7 +6,14 @@
  * identity, signature]`, a leaf being `[View ID, rows root, count]`, with hex as bytes. The root follows from the leaves.
  */
 import { hash } from 'node:crypto'
-import { createByteWriter, major, writeHead, writeText } from '../primitives/cbor.ts'
+import {
+  type ByteReader,
+  type ByteWriter,
+  createByteWriter,
+  major,
+  writeHead,
+  writeText,
+} from '../primitives/cbor.ts'
 import { readSignature, type Signature, writeSignature } from '../primitives/signature.ts'
 import {
   expectHead,
@@ -19,7 +26,14 @@ import {
   writeHexBytes,
   writeList,
 } from '../primitives/wire.ts'
-import { blockRoot, maxLeaves, readLeaves, type ViewLeaf, writeLeaf } from './view-leaf.ts'
+import {
+  blockRoot,
+  maxLeafBytes,
+  maxLeaves,
+  readLeaves,
+  type ViewLeaf,
+  writeLeaf,
+} from './view-leaf.ts'
 
 /** The block that a statement is about, and what made the rows. */
 interface StatementBlock {
@@ -41,14 +55,14 @@ interface SignedBlock extends StatementBlock {
 /** A statement with all its leaves, in their order. */
 export interface RowStatement extends SignedBlock, Signature {
   readonly leaves: readonly ViewLeaf[]
+  /** Only an excerpt has any: none is taken for a whole statement. */
+  readonly proofs?: undefined
 }
 
 const statementTag = 'viewmesh/rows/1'
 const version = 1
 const items = 9
 const maxRuntime = 2 ** 31 - 1
-/** What a leaf takes at most: two hashes with their heads, a count and the head of the list. */
-const maxLeafBytes = 1 + 2 * 34 + 5
 /** Longest message: the network takes 522 bytes at most, key and signature less than 130. */
 export const maxStatementBytes: number = 1_024 + maxLeaves * maxLeafBytes
 
@@ -69,11 +83,7 @@ export function rowsDigest({ network, runtime, ...block }: SignedBlock): Uint8Ar
 export function encodeRowStatement(statement: RowStatement): Uint8Array {
   const out = createByteWriter(256 + statement.leaves.length * maxLeafBytes)
   writeHead(out, major.array, items)
-  writeHead(out, major.int, version)
-  writeText(out, statement.network)
-  writeHead(out, major.int, statement.runtime)
-  writeHead(out, major.int, statement.blockNumber)
-  writeHash(out, statement.blockHash)
+  writeBlock(out, version, statement)
   writeList(out, statement.leaves, writeLeaf)
   writeSignature(out, statement)
   return out.bytes.subarray(0, out.at)
@@ -86,14 +96,32 @@ export function encodeRowStatement(statement: RowStatement): Uint8Array {
 export function decodeRowStatement(bytes: Uint8Array): RowStatement {
   return readMessage(bytes, maxStatementBytes, (reader) => {
     expectHead(reader, major.array, items)
-    expectHead(reader, major.int, version)
-    const block = {
-      network: readNetwork(reader),
-      runtime: readInteger(reader, 'a runtime version', maxRuntime),
-      blockNumber: readHeight(reader),
-      blockHash: readHash(reader, 'a block hash'),
-    }
+    const block = readBlock(reader, version)
     const leaves = readLeaves(reader)
     return { ...block, root: blockRoot(leaves), leaves, ...readSignature(reader) }
   })
+}
+
+/** Writes the version of a message, and the block that it is about. */
+export function writeBlock(
+  out: ByteWriter,
+  messageVersion: number,
+  { network, runtime, blockNumber, blockHash }: StatementBlock,
+): void {
+  writeHead(out, major.int, messageVersion)
+  writeText(out, network)
+  writeHead(out, major.int, runtime)
+  writeHead(out, major.int, blockNumber)
+  writeHash(out, blockHash)
+}
+
+/** Reads what `writeBlock` wrote. Throws PRIMITIVES_MESSAGE_MALFORMED, also for another version. */
+export function readBlock(reader: ByteReader, messageVersion: number): StatementBlock {
+  expectHead(reader, major.int, messageVersion)
+  return {
+    network: readNetwork(reader),
+    runtime: readInteger(reader, 'a runtime version', maxRuntime),
+    blockNumber: readHeight(reader),
+    blockHash: readHash(reader, 'a block hash'),
+  }
 }

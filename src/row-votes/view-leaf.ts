@@ -33,7 +33,7 @@ export interface ViewLeaf {
 }
 
 /** A leaf with its way up to the root of its block. */
-interface LeafProof {
+export interface LeafProof {
   readonly leaf: ViewLeaf
   /** Place of the leaf among those of the block, from 0. */
   readonly index: number
@@ -45,6 +45,8 @@ interface LeafProof {
 
 /** Views that a statement may speak of: a Host serves at most 1,000. */
 export const maxLeaves = 1_000
+/** What a leaf takes at most: two hashes with their heads, a count and the head of the list. */
+export const maxLeafBytes: number = 1 + 2 * 34 + 5
 /** A count of rows has four bytes in the store. */
 const maxRows = 2 ** 32 - 1
 
@@ -56,7 +58,8 @@ export function writeLeaf(out: ByteWriter, { view, rowsRoot, count }: ViewLeaf):
   writeHead(out, major.int, count)
 }
 
-function readLeaf(reader: ByteReader): ViewLeaf {
+/** Reads what `writeLeaf` wrote. Throws PRIMITIVES_MESSAGE_MALFORMED. */
+export function readLeaf(reader: ByteReader): ViewLeaf {
   readLength(reader, 'a leaf', 3, 3)
   return {
     view: readHash(reader, 'a View'),
@@ -71,10 +74,15 @@ function readLeaf(reader: ByteReader): ViewLeaf {
  */
 export function readLeaves(reader: ByteReader): ViewLeaf[] {
   const leaves = readList(reader, 'a list of leaves', maxLeaves, readLeaf)
+  checkOrder(leaves)
+  return leaves
+}
+
+/** Throws PRIMITIVES_MESSAGE_MALFORMED for no leaf, leaves out of order, and a View that comes twice. */
+export function checkOrder(leaves: readonly ViewLeaf[]): void {
   if (leaves.length === 0) throw malformedMessage('it has no leaf')
   const isSorted = leaves.every(({ view }, index) => view > (leaves[index - 1]?.view ?? ''))
   if (!isSorted) throw malformedMessage('its leaves are out of order')
-  return leaves
 }
 
 /** In the order of the tree. */
@@ -87,12 +95,17 @@ export function blockRoot(leaves: readonly ViewLeaf[]): string {
   return Buffer.from(merkleRoot(leaves.map(leafBytes))).toString('hex')
 }
 
-/** Proves the leaf at `index` of a block. */
-export function proveLeaf(leaves: readonly ViewLeaf[], index: number): LeafProof | undefined {
-  const leaf = leaves[index]
-  if (leaf === undefined) return undefined
-  const path = inclusionPath(merkleTree(leaves.map(leafBytes)), index)
-  return { leaf, index, leaves: leaves.length, path }
+/** Proves those leaves of a block that are wanted, in their order. */
+export function proveLeaves(
+  leaves: readonly ViewLeaf[],
+  isWanted: (leaf: ViewLeaf) => boolean,
+): LeafProof[] {
+  if (!leaves.some(isWanted)) return []
+  const tree = merkleTree(leaves.map(leafBytes))
+  const prove = (leaf: ViewLeaf, index: number): LeafProof => {
+    return { leaf, index, leaves: leaves.length, path: inclusionPath(tree, index) }
+  }
+  return leaves.flatMap((leaf, index) => (isWanted(leaf) ? [prove(leaf, index)] : []))
 }
 
 /** Whether a leaf is among those that a root was made of. */

@@ -13,9 +13,10 @@ import {
   type RowStatement,
   rowsDigest,
 } from '../../src/row-votes/row-statement.ts'
+import { encodeStatementExcerpt, excerptOf } from '../../src/row-votes/statement-excerpt.ts'
 import {
   blockRoot,
-  proveLeaf,
+  proveLeaves,
   sortLeaves,
   type ViewLeaf,
   writeLeaf,
@@ -136,17 +137,23 @@ function vectorOf({ name, type, network, runtime, blockNumber, views }: Case): o
     leaves: leaves.map((leaf, index) => {
       const out = createByteWriter()
       writeLeaf(out, leaf)
-      const path = proveLeaf(leaves, index)?.path.map(hex)
+      const [proof] = proveLeaves(leaves, ({ view }) => view === leaf.view)
+      const path = proof?.path.map(hex)
       return { bytes: hex(out.bytes.subarray(0, out.at)), index, leaves: leaves.length, path }
     }),
     root,
     digest: hex(digest),
     privateKey,
     message: hex(encodeRowStatement(statement)),
+    excerpts: leaves.map(({ view }, index) => {
+      const views = [view, ...leaves.slice(index + 2).map((leaf) => leaf.view)]
+      const excerpt = excerptOf(statement, new Set(views))
+      return { views, message: excerpt && hex(encodeStatementExcerpt(excerpt)) }
+    }),
   }
 }
 
 const about =
-  'For each case: the rows of Views of a block, in their order, and what must follow from them. `bytes` of a row is the DAG-CBOR of [source, values], of a leaf that of [View ID, rows root, number of rows]; `rowsRoot` is the Merkle root (RFC 9162, SHA-256) over the rows of a View, `root` that over the leaves, sorted by their bytes; `path` leads from the leaf at `index` to it. `digest` is the SHA-256 that is signed: of the DAG-CBOR of ["viewmesh/rows/1", network, runtime version, number, hash, root]. `privateKey` gives the signature, and `message` is the statement as it travels; bytes in hex.'
+  'For each case: the rows of Views of a block, in their order, and what must follow from them. `bytes` of a row is the DAG-CBOR of [source, values], of a leaf that of [View ID, rows root, number of rows]; `rowsRoot` is the Merkle root (RFC 9162, SHA-256) over the rows of a View, `root` that over the leaves, sorted by their bytes; `path` leads from the leaf at `index` to it. `digest` is the SHA-256 that is signed: of the DAG-CBOR of ["viewmesh/rows/1", network, runtime version, number, hash, root]. `privateKey` gives the signature, and `message` is the statement as it travels. Each of `excerpts` is what travels to an application that follows these `views`: the DAG-CBOR of [2, network, runtime version, number, hash, root, [[leaf, index, number of leaves, path], ...], signature type, identity, signature]. Bytes in hex.'
 const target = new URL('../fixtures/row-votes/statements.json', import.meta.url)
 writeFileSync(target, `${JSON.stringify({ about, statements: cases.map(vectorOf) }, null, 1)}\n`)
