@@ -49,6 +49,18 @@ test('a test passes, or fails with what it wrote', async (t) => {
   assert.match(failed.output, /sums/)
 })
 
+test('a test file ends at its first failure, which one that is to do does not count as', async (t) => {
+  const { run } = openRoom(t)
+  const { outcome, output } = await run(
+    `${testing}
+    test('later', { todo: true }, () => assert.equal(1 + 1, 3))
+    test('sums', () => assert.equal(1 + 1, 3))
+    test('waits', () => new Promise((resolve) => setTimeout(resolve, 600_000)))`,
+  )
+  assert.equal(outcome, 'failed')
+  assert.match(output, /^sums\n.*2 == 3/)
+})
+
 test('a test that does not end times out', async (t) => {
   const { run } = openRoom(t)
   assert.equal((await run('setInterval(() => {}, 1000)', 500)).outcome, 'timed out')

@@ -11,6 +11,7 @@ import {
   rmSync,
 } from 'node:fs'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import type { Scratch } from './scratch.ts'
 
 export interface TestRun {
@@ -28,7 +29,9 @@ interface RunOptions {
   readonly coverage?: string
 }
 
-/** Starts a test file by its path from the root. */
+const reporter = fileURLToPath(new URL('first-failure.ts', import.meta.url))
+
+/** Starts a test file by its path from the root; it ends at its first failure. */
 export async function runTest(
   scratch: Pick<Scratch, 'folder' | 'temporary'>,
   path: string,
@@ -40,10 +43,12 @@ export async function runTest(
   const outputPath = join(folder, '..', 'output')
   const output = openSync(outputPath, 'w')
   const begin = performance.now()
-  const child = spawn(process.execPath, [path], {
+  const child = spawn(process.execPath, [`--test-reporter=${reporter}`, path], {
     cwd: folder,
     env: {
       ...process.env,
+      // Of a test that starts this one; with it the reporter would not be used.
+      NODE_TEST_CONTEXT: undefined,
       TMPDIR: temporary,
       NODE_COMPILE_CACHE: join(temporary, '..', 'compiled'),
       // Code from the cache is not counted function by function.
