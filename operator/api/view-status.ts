@@ -50,7 +50,7 @@ export interface PreparedTransaction {
 export interface ViewRegistrationStatus {
   /** Preparing while a Job asks the chain, Prepared while another one sends what was prepared, then Registered. */
   readonly state: 'Preparing' | 'Prepared' | 'Registered'
-  /** Counts the Jobs that a person asked for anew, and those that prepared it again. */
+  /** Counts the Jobs that a person asked for again, and those that prepared it again. */
   readonly attempt: number
   /**
    * Address of the signer, from which the ID follows; known once it is prepared.

@@ -50,7 +50,7 @@ const read = async (chain: NodeClient): Promise<number[]> => {
   return heights
 }
 
-test('blocks whose hash is the hash of their header are taken without a word', async (t) => {
+test('blocks whose hash is the hash of their header are taken silently', async (t) => {
   const { chain, log, unverified } = await openBefore(t, {})
   assert.deepEqual(await read(chain), [1, 2, 3])
   assert.equal(await unverified(), 0)

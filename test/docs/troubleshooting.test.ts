@@ -15,7 +15,6 @@ import type { HealthReport, ProgramName } from '../../src/service/contract.ts'
 import { openWriter } from '../../src/store/write/writer.ts'
 import { type Anvil, startAnvil } from '../support/chain/anvil.ts'
 import { isRoot, makeReadable, otherUser } from '../support/other-user/leave-root.ts'
-import { copyReadablePrograms } from '../support/other-user/readable-programs.ts'
 import { readSourceFiles } from '../support/source-files.ts'
 import { assertExplained, explanations, troubleshooting } from './support/explained.ts'
 import { explainedElsewhere } from './support/explained-elsewhere.ts'
@@ -26,6 +25,7 @@ import {
   startProgram,
 } from './support/failing-program.ts'
 import { commandsOf } from './support/page.ts'
+import { copyReadablePrograms } from './support/readable-programs.ts'
 
 /** Rows of the service page's "Messages and remedies" that programs of today can say. */
 const serviceRows = [

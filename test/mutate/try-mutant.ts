@@ -19,7 +19,7 @@ interface TrialParts {
   readonly cleanRuns: CleanRuns
   /** The tests that reach a file. */
   readonly reach: (path: string) => readonly ReachingTest[]
-  /** Whether a test starts programs, which may end without a word on what they executed. */
+  /** Whether a test starts programs, which may end without reporting what they executed. */
   readonly startsPrograms: (test: string) => boolean
   readonly signal: AbortSignal
 }

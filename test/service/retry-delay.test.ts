@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createRetryDelay } from '../../src/service/retry-delay.ts'
 
-test('pauses double up to the longest, chance takes off up to half, and a success begins anew', () => {
+test('pauses double up to the longest, less a chance of half, and begin again after a success', () => {
   const pauses = createRetryDelay({ minMs: 100, maxMs: 400 })
   const expectWithin = (bounds: readonly number[]): void => {
     for (const bound of bounds) {

@@ -11,7 +11,7 @@ import type { Problem, Statement, Statements } from '../statements/problem.ts'
 import { remedied } from '../statements/sentences.ts'
 import { progressOf } from './progress.ts'
 
-/** Types of conditions that say how it goes on, and are written anew; the others are kept. */
+/** Types of conditions that say how it goes on, and are written again; the others are kept. */
 const ownTypes: readonly string[] = ['Ready', 'Reconciling', 'Stalled']
 
 /** What stopped it. */

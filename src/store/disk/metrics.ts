@@ -100,7 +100,7 @@ export function createWriterMetrics(registry: Registry, figures: WriterFigures):
   return {
     commitSeconds: new Histogram({
       name: 'viewmesh_store_commit_seconds',
-      help: 'Seconds from putting a write together until it has reached the disk, by kind (documents, seals, rows, statements, records, upkeep).',
+      help: 'Seconds from putting a write together until it has reached the disk, by kind (documents, seals, rows, statements, records, compaction).',
       labelNames: ['kind'],
       buckets: [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 5],
       registers,

@@ -11,7 +11,7 @@ import type { WriterMetrics } from '../disk/metrics.ts'
 import type { StoreChange, Write } from './block-writes.ts'
 
 /** What is written; the label `kind` of the metric. */
-type WriteKind = 'documents' | 'seals' | 'rows' | 'statements' | 'records' | 'upkeep'
+type WriteKind = 'documents' | 'seals' | 'rows' | 'statements' | 'records' | 'compaction'
 
 /**
  * Returns the writes of one operation, given the state that the operations before it lead to. One that

@@ -25,7 +25,7 @@ export function createCompaction(
       const operation = mergeDueSpan(context, (span) =>
         log.debug({ span }, 'index of a span merged'),
       )
-      await queue.run('upkeep', operation)
+      await queue.run('compaction', operation)
     }
   }
   return {
@@ -41,7 +41,7 @@ export function createCompaction(
         const operation = pruneGroup(context, (blocks) => {
           removed += blocks
         })
-        await queue.run('upkeep', operation)
+        await queue.run('compaction', operation)
       }
       if (removed > 0) log.debug({ blocks: removed }, 'blocks below the tail removed')
       return removed

@@ -32,7 +32,7 @@ export function createViewWriter(queue: CommitQueue, context: WriteContext): Vie
   let isClosing = false
 
   const clearInBatches = async (slot: number): Promise<void> => {
-    await queue.run('upkeep', (state) => {
+    await queue.run('compaction', (state) => {
       const cleared = { ...emptySlot, isClearing: true }
       return { writes: [context.slots.set(slot, cleared)], state }
     })
@@ -40,7 +40,7 @@ export function createViewWriter(queue: CommitQueue, context: WriteContext): Vie
     const operation = clearSome(context, slot, () => {
       isEmpty = true
     })
-    while (!isEmpty && !isClosing) await queue.run('upkeep', operation)
+    while (!isEmpty && !isClosing) await queue.run('compaction', operation)
   }
   const clearView = (slot: number): Promise<void> => {
     const known = clearings.get(slot)
@@ -52,7 +52,7 @@ export function createViewWriter(queue: CommitQueue, context: WriteContext): Vie
     return cleared
   }
   for (const slot of context.slots.clearing()) void clearView(slot)
-  const lifted = queue.run('upkeep', (state) => {
+  const lifted = queue.run('compaction', (state) => {
     return { writes: liftLimits(context.slots, context.maxViewBytes), state }
   })
   // The next write throws the failure.

@@ -2,8 +2,8 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { mergeStrategically } from '../../../operator/resources/drift/strategic-merge.ts'
 import type { KubernetesObject } from '../../../operator/runtime/client/kubernetes-object.ts'
-import { jsonPatch } from '../../support/resources/json-patch.ts'
 import { type JsonObject, mergePatch } from '../../support/resources/merge-patch.ts'
+import { jsonPatch } from './json-patch.ts'
 
 /** The request that carries it. */
 interface Patch {

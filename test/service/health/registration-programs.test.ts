@@ -9,8 +9,8 @@ import { freePorts } from '../../support/free-port.ts'
 import { openGeneratorInProcess } from '../../support/generator-in-process.ts'
 import { openHostInProcess } from '../../support/host-in-process.ts'
 import { openRawPeer } from '../../support/raw-peer.ts'
-import { isSigned } from '../../support/signed-registration.ts'
 import { testDirectory } from '../../support/test-store.ts'
+import { isSigned } from '../support/signed-registration.ts'
 
 const env = {
   REGISTRATION_ADDRESS: `0x${'11'.repeat(20)}`,

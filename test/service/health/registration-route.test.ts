@@ -11,7 +11,7 @@ import {
   registrationRoute,
 } from '../../../src/service/health/registration-route.ts'
 import { captureLog } from '../../support/captured-log.ts'
-import { isSigned } from '../../support/signed-registration.ts'
+import { isSigned } from '../support/signed-registration.ts'
 
 const signer = createSigner({ type: 'ES256K', privateKey: new Uint8Array(32).fill(7) })
 const address = `0x${'11'.repeat(20)}`

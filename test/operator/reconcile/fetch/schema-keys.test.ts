@@ -36,7 +36,7 @@ async function look(
   return found
 }
 
-test('the first key is made without a word to the pods, and stays', async () => {
+test('the first key is made without restarting pods, and stays', async () => {
   const first = await look(false)
   assert.equal(first.renewed, null)
   const again = await look(true)

@@ -7,7 +7,7 @@ const pinned = `${ours}@sha256:${'a'.repeat(64)}`
 const digest = `sha256:${'b'.repeat(64)}`
 const pullPolicy = 'IfNotPresent'
 
-test('without a word in the spec the operator’s image runs, with its digest', () => {
+test('where the spec names no image, the operator’s runs, with its digest', () => {
   assert.equal(imageOf({ pullPolicy }, pinned), pinned)
   assert.equal(imageOf({ repository: '', tag: '', digest: '', pullPolicy }, ours), ours)
 })

@@ -301,9 +301,9 @@ test('after etcd was restored from a backup, what is there now replaces what was
   await back
   const found = { 'apps/kept': 'before', 'apps/edited': 'before', 'apps/deleted': 'before' }
   assert.deepEqual(contents(), found)
-  const object = { metadata: { name: 'edited', namespace: 'apps' }, data: { x: 'anew' } }
+  const object = { metadata: { name: 'edited', namespace: 'apps' }, data: { x: 'new' } }
   await room.client.api.apply(type, object)
-  assert.equal(contents()['apps/edited'], 'anew')
+  assert.equal(contents()['apps/edited'], 'new')
   const warned = room.client.log.messages('warn')
   assert.ok(warned.includes('the API server is at an older state again'))
 })

@@ -7,9 +7,9 @@ import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import { isUnused } from '../../../images/contents.ts'
 import { packagesOf } from '../../../images/packages.ts'
-import { repository } from '../repository.ts'
-import { readSourceFiles } from '../source-files.ts'
-import { makeReadable } from './leave-root.ts'
+import { makeReadable } from '../../support/other-user/leave-root.ts'
+import { repository } from '../../support/repository.ts'
+import { readSourceFiles } from '../../support/source-files.ts'
 
 /** Makes the copy in a new folder and returns that. */
 export function copyReadablePrograms(): string {

@@ -1,6 +1,6 @@
 /** The signature of `GET /registration`, verified as the registry chain verifies it and by other code than ours. */
 import { createPublicKey, verify } from 'node:crypto'
-import type { RegistrationReport } from '../../src/service/health/registration-route.ts'
+import type { RegistrationReport } from '../../../src/service/health/registration-route.ts'
 
 /** Whether the key of the report signed its message: ECDSA over SHA-256, in DER. */
 export function isSigned({ registration }: RegistrationReport): boolean {
