@@ -55,7 +55,8 @@ export const errorCodes = {
     'A View that is computed for a query took more time, memory, rows or bytes than it may.',
   GRAPHQL_VIEW_NOT_COMPUTED:
     'A View was queried for a block of which it has not computed the rows, or had not before the block was pruned.',
-  GRAPHQL_VIEW_NOT_STORED: 'A client wanted to subscribe to a View whose rows are not stored.',
+  GRAPHQL_VIEW_NOT_STORED:
+    'A client wanted to subscribe to a View whose rows are not stored, or a minimum of attestations for them.',
   HOST_BLOCK_REJECTED: 'A peer sent a block that breaks a rule; another peer is tried.',
   HOST_FORK_DEEP:
     'The counted signers abandoned more stored blocks than give way before a minute has passed.',

@@ -32,6 +32,7 @@ import {
   type Variables,
 } from './plan/query-document.ts'
 import { isRequestErrors, type RequestErrors, readableError } from './plan/request-errors.ts'
+import { createAttestedBlocks } from './rows/attested-blocks.ts'
 import { createCidCache } from './rows/block-cids.ts'
 import { createMissingRows, type IncompleteView } from './rows/missing-rows.ts'
 import { createOpenedViews } from './rows/opened-views.ts'
@@ -58,13 +59,18 @@ export interface GraphqlRequest {
   readonly query: string
   readonly variables?: Readonly<Record<string, unknown>> | null
   readonly operationName?: string | null
+  /**
+   * Rows of Views of blocks for which fewer Generators vouch are not there; all are by default. The program asks for
+   * it, not the client.
+   */
+  readonly minimumAttestations?: number
 }
 
 /** An answer; `data` is null whenever there are errors. */
 export interface GraphqlResult {
   /** JSON text in pieces; joined, they are the object. */
   readonly data: readonly string[] | null
-  /** Where the data lacks rows of Views. */
+  /** Where the data lacks rows of Views; not of `executeAt`. */
   readonly extensions?: { readonly views: readonly IncompleteView[] }
   readonly errors?: readonly GraphQLError[]
 }
@@ -263,12 +269,14 @@ async function run(
   await budget.yieldIfDue()
   const plan = planFor(engine, operation, variables)
   await budget.yieldIfDue()
+  const { minimumAttestations = 0 } = request
+  const asked = { ...demand, minimumAttestations }
   if (!query.isStandardIntrospection) {
-    return await execute(engine, plan, variables, demand, budget)
+    return await execute(engine, plan, variables, asked, budget)
   }
   const known = engine.standardAnswers.get(engine.schema)
   for (const { length } of known ?? []) budget.addBytes(length)
-  const data = known ?? (await execute(engine, plan, variables, demand, budget)).data
+  const data = known ?? (await execute(engine, plan, variables, asked, budget)).data
   engine.standardAnswers.set(engine.schema, data)
   return { data }
 }
@@ -277,7 +285,7 @@ async function execute(
   { network, catalog, schema, cids, reader }: ServingEngine,
   plan: QueryPlan,
   variables: Variables,
-  { window }: Demand,
+  { window, minimumAttestations }: Demand & { readonly minimumAttestations: number },
   budget: QueryBudget,
 ): Promise<Answer> {
   const snapshot = reader.snapshot()
@@ -289,6 +297,7 @@ async function execute(
       cids,
       opened: createOpenedViews(budget),
       missing: window === allHeights ? createMissingRows(snapshot) : null,
+      attested: minimumAttestations > 0 ? createAttestedBlocks(minimumAttestations, budget) : null,
     }
     const run = { session, catalog, variables, window, known: [] }
     const data = await executePlan(run, plan, schema)

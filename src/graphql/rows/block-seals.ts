@@ -1,6 +1,6 @@
 /** The seals of a block, and the votes they make. */
 import type { Seal } from '../../primitives/seal.ts'
-import type { BlockHeader } from '../../store/store.ts'
+import type { BlockHeader, Snapshot } from '../../store/store.ts'
 import type { BlockView, Votes } from './block-view.ts'
 
 /** Seals of this very block, not of others at its height. */
@@ -21,8 +21,21 @@ export function votesOf(view: BlockView): readonly Votes[] {
 
 /** How many distinct identities vouch for exactly the stored documents. */
 export function attestationsOf(view: BlockView): number {
-  const [first] = votesOf(view)
-  return first !== undefined && isStored(first, view.header) ? first.identities.length : 0
+  return attestationsIn(votesOf(view), view.header)
+}
+
+/** The same for a height, 0 where there is no block: what `minimumAttestations` of a request goes by. */
+export function attestationsAt(
+  snapshot: Pick<Snapshot, 'rowBlocks' | 'seals'>,
+  height: number,
+): number {
+  const header = snapshot.rowBlocks.header(height)
+  if (header === undefined) return 0
+  return attestationsIn(countVotes(snapshot.seals(height), header), header)
+}
+
+function attestationsIn([first]: readonly Votes[], header: BlockHeader): number {
+  return first !== undefined && isStored(first, header) ? first.identities.length : 0
 }
 
 function sealsAt(view: BlockView): readonly Seal[] {

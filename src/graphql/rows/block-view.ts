@@ -30,6 +30,13 @@ export interface Session {
   readonly opened: OpenedViews
   /** What Views lack; null where only rows count that are known to be there. */
   readonly missing: MissingRows | null
+  /** The blocks of which rows of Views are there; null where all are. */
+  readonly attested: AttestedBlocks | null
+}
+
+/** The blocks of a request that have enough attestations. */
+export interface AttestedBlocks {
+  has(block: BlockView): boolean
 }
 
 /** The blocks of a request that hold something. */

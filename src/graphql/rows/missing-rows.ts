@@ -1,4 +1,7 @@
-/** Which blocks the Views of a request have no rows of, because they were not computed or failed. */
+/**
+ * Which blocks the Views of a request have no rows of, because they were not computed or failed, and of which it does not get
+ * the rows.
+ */
 import {
   allHeights,
   clipHeights,
@@ -7,6 +10,7 @@ import {
   type HeightRanges,
   intersectHeights,
   subtractHeights,
+  toHeightRanges,
   uniteHeights,
 } from '../../primitives/height-ranges.ts'
 import type { Snapshot } from '../../store/store.ts'
@@ -37,6 +41,12 @@ export interface IncompleteView {
   readonly left: readonly Range[]
   readonly failed: readonly Range[]
   readonly lost: readonly Range[]
+  /**
+   * Blocks with rows that may be among those asked for, left out since they have fewer attestations than the request asks for;
+   * set where there are any.
+   */
+  readonly blocksUnattested?: number
+  readonly unattested?: readonly Range[]
 }
 
 interface Range {
@@ -47,20 +57,32 @@ interface Range {
 /** Ranges that an answer names of each kind. */
 const maxRanges = 100
 
+interface AskedView {
+  readonly name: string
+  readonly slot: number
+}
+
 /** What the Views of one request lack; worked out once for each View. */
 export interface MissingRows {
   /** Of all stored blocks, by the slot of the View. */
   of(slot: number): MissingBlocks
   /** Notes that the answer may be about these heights of a View. */
-  note(view: { readonly name: string; readonly slot: number }, heights: HeightRanges): void
-  /** The Views that lack blocks among the heights noted, in the order in which they were. */
+  note(view: AskedView, heights: HeightRanges): void
+  /** Notes that the answer does not have the rows of a View of a block, since that has too few attestations. */
+  leaveOut(view: AskedView, height: number): void
+  /** The Views that lack blocks among the heights noted, or had some left out, in the order in which they were. */
   incomplete(): readonly IncompleteView[]
 }
 
 /** Nothing is read before a View is asked about. */
 export function createMissingRows(snapshot: Snapshot): MissingRows {
   const known = new Map<number, MissingBlocks>()
-  const noted = new Map<number, { readonly name: string; readonly heights: HeightRanges }>()
+  const asked = new Map<number, Asked>()
+  const askedOf = ({ name, slot }: AskedView): Asked => {
+    const before = asked.get(slot) ?? { name, slot, heights: [], leftOut: new Set() }
+    asked.set(slot, before)
+    return before
+  }
   const of = (slot: number): MissingBlocks => {
     const blocks = known.get(slot) ?? missingOf(snapshot, slot)
     known.set(slot, blocks)
@@ -68,20 +90,27 @@ export function createMissingRows(snapshot: Snapshot): MissingRows {
   }
   return {
     of,
-    note({ name, slot }, more) {
-      const before = noted.get(slot)?.heights ?? []
-      if (before === allHeights) return
-      const heights = more === allHeights ? more : uniteHeights([...before, ...more])
-      noted.set(slot, { name, heights })
+    note(view, more) {
+      const known = askedOf(view)
+      if (known.heights === allHeights) return
+      known.heights = more === allHeights ? more : uniteHeights([...known.heights, ...more])
     },
-    incomplete() {
-      const views = [...noted].map(([slot, { name, heights }]) => within(name, of(slot), heights))
-      return views.filter((view) => view.blocksLeft + view.blocksFailed + view.blocksLost > 0)
-    },
+    leaveOut: (view, height) => void askedOf(view).leftOut.add(height),
+    incomplete: () =>
+      [...asked.values()].map((view) => within(view, of(view.slot))).filter(isIncomplete),
   }
 }
 
-function within(name: string, blocks: MissingBlocks, heights: HeightRanges): IncompleteView {
+/** What a request is about. */
+interface Asked extends AskedView {
+  heights: HeightRanges
+  readonly leftOut: Set<number>
+}
+
+const isIncomplete = (view: IncompleteView): boolean =>
+  view.blocksLeft + view.blocksFailed + view.blocksLost + (view.blocksUnattested ?? 0) > 0
+
+function within({ name, heights, leftOut }: Asked, blocks: MissingBlocks): IncompleteView {
   const left = intersectHeights(blocks.notDone, heights)
   const failed = intersectHeights(blocks.failed, heights)
   const lost = intersectHeights(blocks.lost, heights)
@@ -93,8 +122,14 @@ function within(name: string, blocks: MissingBlocks, heights: HeightRanges): Inc
     left: left.slice(0, maxRanges).map(toRange),
     failed: failed.slice(0, maxRanges).map(toRange),
     lost: lost.slice(0, maxRanges).map(toRange),
+    ...(leftOut.size === 0 ? {} : unattested(toHeightRanges([...leftOut]))),
   }
 }
+
+const unattested = (heights: HeightRanges) => ({
+  blocksUnattested: countHeights(heights),
+  unattested: heights.slice(0, maxRanges).map(toRange),
+})
 
 const toRange = ([from, to]: HeightRange): Range => ({ from, to })
 

@@ -40,6 +40,7 @@ export function* streamedPieces(
   condition: FilterCondition,
 ): Generator<Piece | Promise<Piece>> {
   if (scan.window !== allHeights) throw notStored(view)
+  if (scan.session.attested !== null) throw notAttested(view)
   if (condition.op === 'none') return
   const { heights, rest } = splitByHeight(scan.entity, condition)
   const { budget, snapshot } = scan.session
@@ -122,6 +123,14 @@ const notStored = ({ name }: ViewSource): Error =>
     'GRAPHQL_VIEW_NOT_STORED',
     `The rows of the View ${name} are computed for each query and not stored, so that there are no new ones to send.`,
     'Query it again, or register it with @materialized(if: true), or without the directive.',
+  )
+
+/** Rows at the end of a stream are of no block, and so of no number of attestations. */
+const notAttested = ({ name }: ViewSource): Error =>
+  refusal(
+    'GRAPHQL_VIEW_NOT_STORED',
+    `The rows of the View ${name} are computed for each query and not stored, so that no minimum of attestations can be asked for.`,
+    'Query it without one, and filter by _attestations.',
   )
 
 const limits: ReadonlySet<string> = new Set([

@@ -54,7 +54,7 @@ export async function walk(
 
 /** Blocks without pieces are yielded as a piece of no rows, as they take time as well. */
 function* piecesOf(
-  { session: { budget } }: Scan,
+  { session: { budget }, entity }: Scan,
   blocks: Iterable<BlockView>,
   comparisons: number,
   toPieces: (block: BlockView) => readonly Piece[],
@@ -62,9 +62,17 @@ function* piecesOf(
   for (const block of blocks) {
     budget.countDocuments(1, comparisons)
     const pieces = toPieces(block)
-    if (pieces.length === 0) yield { block, span: noRows, matcher: null }
-    else yield* pieces
+    if (pieces.length > 0 && isShown(entity, block)) yield* pieces
+    else yield { block, span: noRows, matcher: null }
   }
+}
+
+/** Rows of a View of a block without enough attestations are left out, which the answer says. */
+function isShown({ view }: Entity, block: BlockView): boolean {
+  const { attested, missing } = block.session
+  if (view === undefined || attested === null || attested.has(block)) return true
+  missing?.leaveOut(view, block.height)
+  return false
 }
 
 const noRows: Span = [0, 0]

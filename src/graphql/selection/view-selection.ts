@@ -249,6 +249,7 @@ function runOf(
     cids,
     opened,
     missing: null,
+    attested: null,
     get snapshot() {
       return snapshot()
     },
