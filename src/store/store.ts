@@ -269,7 +269,7 @@ export interface CandidateChunk {
 }
 
 /** A chunk of rows that may hold a value. */
-interface CandidateRows {
+export interface CandidateRows {
   readonly height: number
   readonly chunk: number
 }

@@ -104,13 +104,13 @@ describe('opening a store', () => {
       keyEncoding: 'binary',
       useVersions: true,
     })
-    await meta.put(Buffer.from('store'), Buffer.from('{"format":3,"network":"x"}'), 1)
+    await meta.put(Buffer.from('store'), Buffer.from('{"format":4,"network":"x"}'), 1)
     await root.close()
     const before = dataOf(path)
     const error = await refusal(openAt(path))
     assert.equal(error.code, 'STORE_FORMAT_UNKNOWN')
-    assert.deepEqual(error.facts, { path, found: 'format 3', expected: 2 })
-    assert.match(error.message, new RegExp(`${path} is of an unknown format: format 3, expected`))
+    assert.deepEqual(error.facts, { path, found: 'format 4', expected: 3 })
+    assert.match(error.message, new RegExp(`${path} is of an unknown format: format 4, expected`))
     assert.deepEqual(dataOf(path), before)
   })
 

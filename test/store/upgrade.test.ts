@@ -1,14 +1,19 @@
-/** `format-1.mdb.zst` is the file of a store that the last program of format 1 made: blocks 1 to 140 of a Host. */
+/**
+ * `format-1.mdb.zst` is the file of a store that the last program of format 1 made: blocks 1 to 140 of a Host.
+ * `format-2.mdb.zst` is one of format 2 with the same blocks, a row of slot 1 named after each but every fourth, and a
+ * failure of slot 2 at block 7.
+ */
 import assert from 'node:assert/strict'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, it, type TestContext } from 'node:test'
+import { describe, it, type TestContext, test } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
 import { zstdDecompressSync } from 'node:zlib'
 import { open } from 'lmdb'
 import { pino } from 'pino'
 import type { StoreWriter } from '../../src/store/store.ts'
 import { openWriter } from '../../src/store/write/writer.ts'
+import { rowTermValue } from '../../src/views/rows.ts'
 import { namedHash, opaqueBlock, opaqueNetwork } from '../support/chain/opaque-blocks.ts'
 import { startChild } from '../support/child-program.ts'
 import { repository } from '../support/repository.ts'
@@ -16,12 +21,12 @@ import { createSeededRandom } from '../support/seeded-random.ts'
 import { testDirectory } from '../support/test-store.ts'
 import { storedRows, viewBlock } from '../support/view-rows.ts'
 
-const fixture = readFileSync(join(repository, 'test/fixtures/store/format-1.mdb.zst'))
 const kills = 6
 
-/** A directory with a store of format 1. */
-function formatOne(t: TestContext): string {
+/** A directory with a store of an earlier format. */
+function storeOf(t: TestContext, format: 1 | 2): string {
   const path = testDirectory(t)
+  const fixture = readFileSync(join(repository, `test/fixtures/store/format-${format}.mdb.zst`))
   writeFileSync(join(path, 'data.mdb'), zstdDecompressSync(fixture))
   return path
 }
@@ -59,9 +64,41 @@ async function assertHoldsAll(store: StoreWriter): Promise<void> {
   })
 }
 
+function assertHasRows(store: StoreWriter): void {
+  store.reader.read((snapshot) => {
+    assert.deepEqual(snapshot.viewRanges(1), [[1, 140]])
+    assert.deepEqual(
+      [snapshot.viewFailures(2), String(snapshot.viewFailure(2, 7))],
+      [[[7, 7]], 'why'],
+    )
+    for (let height = 1; height <= 140; height++) {
+      const { hash } = opaqueBlock(height, 40).header
+      const isThere = height % 4 !== 0
+      assert.deepEqual(
+        storedRows(snapshot, 1, height)?.map(({ values }) => values[0]),
+        isThere ? [hash] : [],
+      )
+      const found = [...snapshot.viewCandidates(1, 0, rowTermValue(hash), 0, 1e9, false)]
+      assert.deepEqual(found, isThere ? [{ height, chunk: 0 }] : [])
+    }
+  })
+}
+
+/** Spans whose index tables of slot 1 are merged. */
+async function mergedSpans(path: string): Promise<number> {
+  const root = open({ path, noSubdir: false, encoding: 'binary', keyEncoding: 'binary' })
+  const index = root.openDB<Buffer, Buffer>('viewIndex', {
+    encoding: 'binary',
+    keyEncoding: 'binary',
+  })
+  const merged = [...index.getKeys()].filter((key) => key.length === 13)
+  await root.close()
+  return merged.length
+}
+
 describe('a store of format 1', () => {
   it('is made into one of this format when it is opened, and keeps all it had', async (t) => {
-    const path = formatOne(t)
+    const path = storeOf(t, 1)
     assert.equal(await formatOf(path), 1)
     const store = await openUpgraded(path)
     await assertHoldsAll(store)
@@ -73,20 +110,36 @@ describe('a store of format 1', () => {
       assert.equal(storedRows(snapshot, 1, 139), null)
     })
     await store.close()
-    assert.equal(await formatOf(path), 2)
+    assert.equal(await formatOf(path), 3)
   })
+})
 
-  it(`is whole after kill -9 while it is made into another (${kills} rounds)`, async (t) => {
+describe('a store of format 2', () => {
+  it('keeps its rows, whose index is merged', async (t) => {
+    const path = storeOf(t, 2)
+    assert.equal(await formatOf(path), 2)
+    const store = await openUpgraded(path)
+    assertHasRows(store)
+    await store.flushed()
+    assertHasRows(store)
+    await store.close()
+    assert.equal(await formatOf(path), 3)
+    assert.equal(await mergedSpans(path), 1)
+  })
+})
+
+for (const format of [1, 2] as const)
+  test(`a store of format ${format} is whole after kill -9 while it is made into another (${kills} rounds)`, async (t) => {
     const random = createSeededRandom('upgrade')
     for (let round = 0; round < kills; round++) {
-      const path = formatOne(t)
+      const path = storeOf(t, format)
       const child = startChild('test/store/support/store-program.ts', { args: ['hold', path] })
       await setTimeout(200 + random.int(400))
       child.process.kill('SIGKILL')
       await child.ended()
       const store = await openUpgraded(path)
       await assertHoldsAll(store)
+      if (format === 2) assertHasRows(store)
       await store.close()
     }
   })
-})

@@ -32,9 +32,12 @@ import type { BlockHeader } from '../store.ts'
 import type { FingerprintSeed } from './fingerprint.ts'
 
 /** The number of this layout. Those before it are made into it when a store is opened; others are refused. */
-export const storeFormat = 2
-/** The first layout: without Views. It becomes this one by making their databases. */
-export const firstFormat = 1
+export const storeFormat = 3
+/**
+ * Those that become this one when a store is opened: without Views, whose databases are made then (1); with an index
+ * table for each block of a View, which are merged from then on (2).
+ */
+export const earlierFormats: readonly number[] = [1, 2]
 
 export const storeDatabases = [
   'meta',

@@ -9,8 +9,8 @@ import { ServiceError } from '../../errors.ts'
 import { type Database, dataFile, openExisting, type openRoot } from './environment.ts'
 import {
   decodeState,
+  earlierFormats,
   emptyState,
-  firstFormat,
   identityKey,
   pageHeaderBytes,
   type StoreIdentity,
@@ -120,9 +120,11 @@ export function readState(meta: Database): { state: StoreState; version: number 
   return { state: decodeState(entry.value), version: entry.version }
 }
 
+const knownFormats: readonly unknown[] = [...earlierFormats, storeFormat]
+
 function parseIdentity(value: Buffer, path: string): StoreIdentity {
   const identity: Partial<StoreIdentity> = parseJson(value) ?? {}
-  if (identity.format !== storeFormat && identity.format !== firstFormat) {
+  if (!knownFormats.includes(identity.format)) {
     throw unknownFormat(path, `format ${JSON.stringify(identity.format)}`)
   }
   return { program: null, ...identity } as StoreIdentity

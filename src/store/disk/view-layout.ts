@@ -7,11 +7,12 @@
  *   viewBlocks  slot, height (6)                     of a block with rows or a failure, `encodeViewBlock`
  *   viewRows    slot, height, piece (2)              its rows as they were packed, or its failure, in pieces
  *   viewIndex   slot, height, page (2)               sorted index entries of its rows, `index-table.ts`
+ *               slot, first height, page, 1          those of a span of 64 blocks, where they are merged
  *
  * A block that is done and has no row costs no key.
  */
 import type { HeightRanges } from '../../primitives/height-ranges.ts'
-import { hashBytes } from './layout.ts'
+import { hashBytes, spanBlocks } from './layout.ts'
 
 /** What a View has done of the stored blocks. */
 export interface ViewSlot {
@@ -19,6 +20,8 @@ export interface ViewSlot {
   readonly done: HeightRanges
   /** Heights with a failure in the place of rows. */
   readonly failed: HeightRanges
+  /** Those that are done and have their index entries, if any, in the table of their span. */
+  readonly merged: HeightRanges
   /** Rows of all blocks. */
   readonly rows: number
   /** What they take, packed. */
@@ -34,6 +37,7 @@ export interface ViewSlot {
 export const emptySlot: ViewSlot = {
   done: [],
   failed: [],
+  merged: [],
   rows: 0,
   bytes: 0,
   indexBytes: 0,
@@ -78,13 +82,22 @@ export function heightOfViewKey(key: Buffer): number {
   return key.readUIntBE(4, 6)
 }
 
-/** The key of a piece of rows, or of a page of their index. */
+/** The key of a piece of rows. */
 export function viewPieceKey(slot: number, height: number, piece: number): Buffer {
   const key = Buffer.allocUnsafe(12)
   key.writeUInt32BE(slot, 0)
   key.writeUIntBE(height, 4, 6)
   key.writeUInt16BE(piece, 10)
   return key
+}
+
+/** Whose rows an index table is about: those of one block, or of the blocks of a span. */
+export type TablePlace = { readonly height: number } | { readonly span: number }
+
+/** The key of a page of an index table. */
+export function viewTableKey(slot: number, place: TablePlace, page: number): Buffer {
+  if ('height' in place) return viewPieceKey(slot, place.height, page)
+  return Buffer.concat([viewPieceKey(slot, place.span * spanBlocks, page), Buffer.from([1])])
 }
 
 /** What is known of a View's block without reading its rows. */

@@ -13,16 +13,19 @@ import {
   emptySlot,
   lowestKept,
   slotKey,
+  type TablePlace,
   type ViewBlock,
   type ViewSlot,
   viewBlockKey,
   viewPieceKey,
+  viewTableKey,
 } from '../disk/view-layout.ts'
-import { chunkAtPosition, findInPages, pageLengths } from '../index/index-table.ts'
+import { pageLengths, type ReadPage, readEntries } from '../index/index-table.ts'
 import type { Snapshot } from '../store.ts'
 import type { RowCache } from './row-cache.ts'
 import { copyPieces } from './stored-pieces.ts'
 import { noStoredRows, openStoredRows } from './stored-rows.ts'
+import { findRowCandidates } from './view-candidates.ts'
 import { createViewHeights, type ViewHeights } from './view-heights.ts'
 
 /** What rows are read by. */
@@ -54,8 +57,12 @@ export interface ViewReads extends SnapshotReads {
   keptHeights: ViewHeights['lowest']
   /** All of them, lowest first. */
   eachKept(slot: number): Iterable<number>
-  /** Number of pages of a block's index, and their bytes; 0 where it has none. */
-  viewIndexSize(slot: number, height: number): { readonly pages: number; readonly bytes: number }
+  /** Number of pages of an index table, and their bytes; 0 where there is none. */
+  viewTableSize(slot: number, place: TablePlace): { readonly pages: number; readonly bytes: number }
+  /** The entries of an index table, a copy; undefined where there is none. */
+  viewTable(slot: number, place: TablePlace): Buffer | undefined
+  /** Keys of index tables of a slot, at most `limit`. */
+  viewTableKeys(slot: number, limit: number): Buffer[]
 }
 
 /** Reads through the transaction that `reading` returns, or throws. */
@@ -96,10 +103,7 @@ export function createViewReads(
     viewBlock: raw.block,
     keptHeights: heights.lowest,
     eachKept: (slot) => heights.each(slot, 0, Number.MAX_SAFE_INTEGER, false),
-    viewIndexSize: (slot, height) => {
-      const lengths = pageLengths((page) => raw.indexPage(slot, height, page))
-      return { pages: lengths.length, bytes: lengths.reduce((sum, each) => sum + each, 0) }
-    },
+    ...createTableReads(databases, raw, reading),
     viewHeights,
     viewRanges: (slot) => shown(slotOf(slot).done),
     viewFailures: (slot) => shown(slotOf(slot).failed),
@@ -120,30 +124,51 @@ export function createViewReads(
       return { rows, bytes: bytes + indexBytes }
     },
     viewFrom: (slot) => lowestKept(slotOf(slot)),
-    *viewCandidates(slot, field, value, from, to, descending) {
-      const wanted = rowFingerprint(seed, field, value)
-      for (const height of viewHeights(slot, from, to, descending)) {
-        const found = findInPages(keptPages(raw, cache, slot, height), wanted)
-        for (const position of descending ? found.toReversed() : found) {
-          yield { height, chunk: chunkAtPosition(position).chunk }
-        }
-      }
+    viewCandidates: (slot, field, value, from, to, descending) => {
+      const { done, merged } = slotOf(slot)
+      return findRowCandidates({
+        heights: clipHeights(done, Math.max(from, state.rowTail), to),
+        merged,
+        wanted: rowFingerprint(seed, field, value),
+        descending,
+        pagesOf: (place) => pagesOf(raw, cache, slot, place),
+        kept: (low, high, down) => heights.each(slot, low, high, down),
+      })
     },
   }
 }
 
-/** The pages of the index of a block's rows, which the cache keeps. */
-function keptPages(
+function createTableReads(
+  { viewIndex }: Environment['databases'],
   raw: RawReads,
-  cache: RowCache,
-  slot: number,
-  height: number,
-): (page: number) => Buffer | undefined {
-  const serial = raw.block(slot, height)?.serial
+  reading: () => ReadTransaction,
+): Pick<ViewReads, 'viewTableSize' | 'viewTable' | 'viewTableKeys'> {
+  return {
+    viewTableSize: (slot, place) => {
+      const lengths = pageLengths((page) => raw.indexPage(slot, place, page))
+      return { pages: lengths.length, bytes: lengths.reduce((sum, each) => sum + each, 0) }
+    },
+    viewTable: (slot, place) =>
+      readEntries((page) => {
+        const borrowed = raw.indexPage(slot, place, page)
+        return borrowed && Buffer.from(borrowed)
+      }),
+    viewTableKeys: (slot, limit) => {
+      const range = { start: slotKey(slot), end: slotKey(slot + 1), limit }
+      const keys = viewIndex.getKeys({ ...range, transaction: reading() })
+      return Array.from(keys, (key) => Buffer.from(key))
+    },
+  }
+}
+
+/** The pages of an index table; the cache keeps those of single blocks. */
+function pagesOf(raw: RawReads, cache: RowCache, slot: number, place: TablePlace): ReadPage {
+  if ('span' in place) return (page) => raw.indexPage(slot, place, page)
+  const serial = raw.block(slot, place.height)?.serial
   return (page) => {
     if (serial === undefined) return undefined
     return cache.indexPage(serial, page, () => {
-      const borrowed = raw.indexPage(slot, height, page)
+      const borrowed = raw.indexPage(slot, place, page)
       return borrowed && Buffer.from(borrowed)
     })
   }
@@ -157,7 +182,7 @@ interface RawReads {
   /** A copy of a part of the packed rows. */
   copy(slot: number, height: number, start: number, length: number): Buffer
   /** Valid until the next read. */
-  indexPage(slot: number, height: number, page: number): Buffer | undefined
+  indexPage(slot: number, place: TablePlace, page: number): Buffer | undefined
 }
 
 function createRawReads(
@@ -185,7 +210,7 @@ function createRawReads(
         borrowValue(viewRows, viewPieceKey(slot, height, piece), reading())
       return copyPieces(readPiece, start, length)
     },
-    indexPage: (slot, height, page) =>
-      peekValue(viewIndex, viewPieceKey(slot, height, page), reading()),
+    indexPage: (slot, place, page) =>
+      peekValue(viewIndex, viewTableKey(slot, place, page), reading()),
   }
 }

@@ -4,7 +4,7 @@ import type { CommitQueue } from './commit-queue.ts'
 import { dueSpan, pruneableGroup } from './span-writes.ts'
 import { mergeDueSpan, pruneGroup, type WriteContext } from './write-operations.ts'
 
-export interface Compaction {
+interface Compaction {
   /** Starts merging the spans that are due, in the background. */
   start(): void
   /** Removes what lies below the tail; returns the number of blocks. */

@@ -37,7 +37,7 @@ import {
 } from './block-writes.ts'
 
 /** A span is merged when its last block is this far below the head. */
-const mergeDepth = 64
+export const mergeDepth = 64
 /** A span with holes is merged as well once this many of its blocks wait. */
 const mergeWaiting = 16
 

@@ -10,13 +10,9 @@ import { maxTableBytes } from '../index/index-table.ts'
 import type { HeldSnapshot } from '../read/snapshot.ts'
 import type { ViewBlockToStore } from '../store.ts'
 import type { Write } from './block-writes.ts'
-import type { ViewSlots } from './view-slots.ts'
-import {
-  indexBytesOf,
-  putViewBlock,
-  removeViewBlockWrites,
-  type SlotChange,
-} from './view-writes.ts'
+import type { SlotChange, ViewSlots } from './view-slots.ts'
+import { forgetMerged } from './view-spans.ts'
+import { indexBytesOf, putViewBlock, removeViewBlockWrites } from './view-writes.ts'
 
 /** Keys that are removed in one transaction, so that others need not wait long; the next one goes on. */
 const removedAtOnce = 65_536
@@ -31,7 +27,7 @@ export function mayOverflow(
     (sum, block) => ('rows' in block ? sum + mostBytes(block.rows) : sum),
     0,
   )
-  return bytesOf(has) + more > maxBytes
+  return slotBytes(has) + more > maxBytes
 }
 
 /** Puts what a View made of blocks but for those that it has no room for; each takes a serial number. */
@@ -51,11 +47,12 @@ export function putWithinLimit(
   return mayOverflow(has, blocks, maxBytes) ? limitSlot(snapshot, change, maxBytes) : change
 }
 
-/** Removes the rows of the lowest blocks until the others take at most `maxBytes`. */
-function limitSlot(
+/** Removes the rows of the lowest blocks until the others, and so many `spare` bytes, take at most `maxBytes`. */
+export function limitSlot(
   snapshot: HeldSnapshot,
   { slot, has: before, writes }: SlotChange,
   maxBytes: number,
+  spare = 0,
 ): SlotChange {
   let has = before
   const newest = has.done.at(-1)?.[1] ?? 0
@@ -63,15 +60,19 @@ function limitSlot(
   const removals: Write[] = []
   let from = 0
   for (const height of ascending(snapshot.eachKept(slot), put.keys())) {
-    if (bytesOf(has) <= maxBytes || height >= newest || removals.length > removedAtOnce) break
+    const isRoom = slotBytes(has) + spare <= maxBytes
+    if (isRoom || height >= newest || removals.length > removedAtOnce) break
     const size = put.get(height) ?? storedSize(snapshot, slot, height)
     if (!put.has(height)) removals.push(...removeViewBlockWrites(snapshot, slot, height))
+    const forgotten = forgetMerged(snapshot, slot, has.merged, [from, height])
+    removals.push(...forgotten.writes)
     has = {
       ...has,
+      merged: forgotten.merged,
       rows: has.rows - size.rows,
       // Failures are not counted.
       bytes: has.bytes - (hasHeight(has.failed, height) ? 0 : size.bytes),
-      indexBytes: Math.max(0, has.indexBytes - size.indexBytes),
+      indexBytes: Math.max(0, has.indexBytes - size.indexBytes - forgotten.bytes),
     }
     from = height + 1
   }
@@ -100,7 +101,8 @@ export function liftLimits(slots: ViewSlots, maxBytes: number): Write[] {
 const mostBytes = ({ bytes, terms }: Pick<PackedRows, 'bytes' | 'terms'>): number =>
   bytes.length + (terms.length === 0 ? 0 : maxTableBytes(terms.length))
 
-const bytesOf = ({ bytes, indexBytes }: ViewSlot): number => bytes + indexBytes
+/** What the rows of a slot take with their index. */
+export const slotBytes = ({ bytes, indexBytes }: ViewSlot): number => bytes + indexBytes
 
 interface BlockSize {
   readonly rows: number
@@ -110,7 +112,7 @@ interface BlockSize {
 
 function storedSize(snapshot: HeldSnapshot, slot: number, height: number): BlockSize {
   const { count = 0, bytes = 0 } = snapshot.viewBlock(slot, height) ?? {}
-  return { rows: count, bytes, indexBytes: snapshot.viewIndexSize(slot, height).bytes }
+  return { rows: count, bytes, indexBytes: snapshot.viewTableSize(slot, { height }).bytes }
 }
 
 /** What the blocks that are put take, by height. */

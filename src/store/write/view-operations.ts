@@ -8,27 +8,35 @@ import type { EmptyViewBlock, StoreWriter, ViewBlockToStore } from '../store.ts'
 import type { Write } from './block-writes.ts'
 import type { CommitQueue, WriteOperation } from './commit-queue.ts'
 import { liftLimits, mayOverflow, putWithinLimit } from './view-limit.ts'
+import { createViewMerging } from './view-merging.ts'
 import { forgetHeights, removeViewBlockWrites } from './view-writes.ts'
 import type { WriteContext } from './write-operations.ts'
 
 /** Blocks that are removed from a slot in one transaction, so that others need not wait long. */
 const clearedAtOnce = 64
+/** Pages of merged index tables that are. */
+const clearedPages = 4_096
 
 type ViewPuts = Pick<
   StoreWriter,
   'putViewRows' | 'putEmptyViewBlocks' | 'clearViewFailures' | 'clearView'
 >
 
-/** The writer's calls for Views, and the clearing of slots in the background. */
+/** The writer's calls for Views, and the clearing of slots and the merging of their indexes in the background. */
 interface ViewWriter {
   readonly puts: ViewPuts
-  /** Stops clearing, which the next program continues, and resolves when nothing more is read or written. */
+  /** To be called after blocks were put or removed. */
+  merge(): void
+  /** Resolves when nothing is left to be merged. */
+  merged(): Promise<void>
+  /** Stops what goes on in the background, which the next program continues, and resolves when nothing more is read or written. */
   close(): Promise<void>
 }
 
 /** What an earlier program had begun to clear is cleared in the background. */
 export function createViewWriter(queue: CommitQueue, context: WriteContext): ViewWriter {
   const clearings = new Map<number, Promise<void>>()
+  const merging = createViewMerging(queue, context)
   let isClosing = false
 
   const clearInBatches = async (slot: number): Promise<void> => {
@@ -62,11 +70,14 @@ export function createViewWriter(queue: CommitQueue, context: WriteContext): Vie
     putViewRows: async (slot, blocks) => {
       const stored = new Set<number>()
       await queue.run('rows', putSlots(context, new Map([[slot, blocks]]), stored))
+      merging.start([slot])
       return [...stored]
     },
     putEmptyViewBlocks: async (blocks) => {
       const stored = new Set<number>()
-      await queue.run('rows', putSlots(context, emptyBySlot(blocks), stored))
+      const bySlot = emptyBySlot(blocks)
+      await queue.run('rows', putSlots(context, bySlot, stored))
+      merging.start(bySlot.keys())
       return [...stored]
     },
     clearViewFailures: (slot) => queue.run('rows', clearFailures(context, slot)),
@@ -74,9 +85,12 @@ export function createViewWriter(queue: CommitQueue, context: WriteContext): Vie
   }
   return {
     puts,
+    merge: () => merging.start(),
+    merged: merging.finished,
     close: async () => {
       isClosing = true
-      await Promise.allSettled(clearings.values())
+      merging.stop()
+      await Promise.allSettled([...clearings.values(), merging.finished()])
     },
   }
 }
@@ -193,12 +207,17 @@ function clearSome(
 ): WriteOperation {
   return async (state, flushed) => {
     await flushed()
-    const heights = reader.read((snapshot) => snapshot.keptHeights(slot, clearedAtOnce))
-    if (heights.length < clearedAtOnce) onEmpty()
-    const writes = reader.read((snapshot) =>
-      heights.flatMap((height) => removeViewBlockWrites(snapshot, slot, height)),
-    )
-    if (heights.length < clearedAtOnce) writes.push(slots.set(slot, null))
-    return { writes, state }
+    return reader.read((snapshot) => {
+      const heights = snapshot.keptHeights(slot, clearedAtOnce)
+      if (heights.length > 0) {
+        const writes = heights.flatMap((height) => removeViewBlockWrites(snapshot, slot, height))
+        return { writes, state }
+      }
+      const keys = snapshot.viewTableKeys(slot, clearedPages)
+      const writes = keys.map((key): Write => ({ database: 'viewIndex', key, value: null }))
+      if (keys.length === clearedPages) return { writes, state }
+      onEmpty()
+      return { writes: [...writes, slots.set(slot, null)], state }
+    })
   }
 }

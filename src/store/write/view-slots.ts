@@ -14,6 +14,14 @@ import {
 } from '../disk/view-layout.ts'
 import type { Write } from './block-writes.ts'
 
+/** A slot and the writes that led to it. */
+export interface SlotChange {
+  readonly slot: number
+  /** What the slot has after the writes. */
+  readonly has: ViewSlot
+  readonly writes: readonly Write[]
+}
+
 export interface ViewSlots {
   of(slot: number): ViewSlot
   /** Changes a slot, or removes it where it is null; returns the write. */

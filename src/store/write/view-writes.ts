@@ -8,20 +8,13 @@ import {
 } from '../../primitives/height-ranges.ts'
 import { type FingerprintSeed, rowFingerprint } from '../disk/fingerprint.ts'
 import { pieceBytes, pieceCount } from '../disk/layout.ts'
-import { encodeViewBlock, type ViewSlot, viewBlockKey, viewPieceKey } from '../disk/view-layout.ts'
-import { createEntryList, toPages } from '../index/index-table.ts'
+import { encodeViewBlock, viewBlockKey, viewPieceKey } from '../disk/view-layout.ts'
+import { createEntryList } from '../index/index-table.ts'
 import type { HeldSnapshot } from '../read/snapshot.ts'
 import type { ViewBlockToStore } from '../store.ts'
 import type { Write } from './block-writes.ts'
-import type { ViewSlots } from './view-slots.ts'
-
-/** A slot and the writes that led to it. */
-export interface SlotChange {
-  readonly slot: number
-  /** What the slot has after the writes. */
-  readonly has: ViewSlot
-  readonly writes: readonly Write[]
-}
+import type { SlotChange, ViewSlots } from './view-slots.ts'
+import { forgetMerged, removeViewTable, viewTableWrites } from './view-spans.ts'
 
 /** Puts the rows of a block, or its failure, in the place of what the slot had there. */
 export function putViewBlock(
@@ -86,11 +79,7 @@ function indexWrites(slot: number, block: ViewBlockToStore, seed: FingerprintSee
   for (const { field, value, chunk } of rows.terms) {
     entries.add(rowFingerprint(seed, field, value), 'Block', chunk)
   }
-  return toPages(entries.sorted()).map((page, index) => ({
-    database: 'viewIndex',
-    key: viewPieceKey(slot, height, index),
-    value: page,
-  }))
+  return viewTableWrites(slot, { height }, entries.sorted())
 }
 
 /** Removes what a slot has of one block. */
@@ -103,22 +92,24 @@ function removeViewBlock(
   if (!isDone && !hasHeight(has.failed, height)) return { slot, has, writes }
   const block = snapshot.viewBlock(slot, height)
   const { count = 0, bytes = 0 } = block ?? {}
-  const index = snapshot.viewIndexSize(slot, height)
+  const index = snapshot.viewTableSize(slot, { height })
+  const forgotten = forgetMerged(snapshot, slot, has.merged, [height, height])
   return {
     slot,
     has: {
       ...has,
       done: removeHeights(has.done, height),
       failed: removeHeights(has.failed, height),
+      merged: forgotten.merged,
       rows: has.rows - count,
       bytes: has.bytes - (isDone ? bytes : 0),
-      indexBytes: Math.max(0, has.indexBytes - index.bytes),
+      indexBytes: Math.max(0, has.indexBytes - index.bytes - forgotten.bytes),
     },
-    writes: [...writes, ...removeViewBlockWrites(snapshot, slot, height)],
+    writes: [...writes, ...removeViewBlockWrites(snapshot, slot, height), ...forgotten.writes],
   }
 }
 
-/** Removes the keys of a slot's block, whatever the slot is said to have done. */
+/** Removes the keys of a slot's block, whatever the slot is said to have done; the table of its span stays. */
 export function removeViewBlockWrites(
   snapshot: HeldSnapshot,
   slot: number,
@@ -129,14 +120,10 @@ export function removeViewBlockWrites(
   const pieces = Array.from({ length: pieceCount(block.bytes) }, (_, piece): Write => {
     return { database: 'viewRows', key: viewPieceKey(slot, height, piece), value: null }
   })
-  const { pages: length } = snapshot.viewIndexSize(slot, height)
-  const pages = Array.from({ length }, (_, page): Write => {
-    return { database: 'viewIndex', key: viewPieceKey(slot, height, page), value: null }
-  })
   return [
     { database: 'viewBlocks', key: viewBlockKey(slot, height), value: null },
     ...pieces,
-    ...pages,
+    ...removeViewTable(snapshot, slot, { height }).writes,
   ]
 }
 

@@ -28,7 +28,7 @@ import { lockStore } from '../disk/store-lock.ts'
 import { createStoreReader, type StoreReaderOptions } from '../read/reader.ts'
 import type { StoreWriter } from '../store.ts'
 import { type CommitQueue, createCommitQueue, type WriteOperation } from './commit-queue.ts'
-import { type Compaction, createCompaction } from './compaction.ts'
+import { createCompaction } from './compaction.ts'
 import { createViewWriter } from './view-operations.ts'
 import { loadSlots } from './view-slots.ts'
 import {
@@ -136,6 +136,7 @@ function createStoreWriter(
   const views = createViewWriter(queue, context)
   const flushed = async (): Promise<void> => {
     await compaction.finished()
+    await views.merged()
     await queue.flushed()
   }
   const close = async (): Promise<void> => {
@@ -152,9 +153,13 @@ function createStoreWriter(
   const { tail, blocks } = start.state
   const facts = { path, tail, head: blocks.at(-1)?.[1] ?? null }
   parts.log.info({ ...facts, blocks: visibleBlocks(start.state) }, 'store opened')
-  compaction.start()
+  const onBlocks = (): void => {
+    compaction.start()
+    views.merge()
+  }
+  onBlocks()
   return {
-    ...createPuts(queue, context, compaction),
+    ...createPuts(queue, context, onBlocks),
     ...views.puts,
     ...createGenesis(queue, options, identity),
     prune: compaction.prune,
@@ -192,11 +197,12 @@ type Puts = Pick<
   | 'putRecord'
 >
 
-function createPuts(queue: CommitQueue, context: WriteContext, compaction: Compaction): Puts {
+/** `onBlocks` is called after blocks were put or removed. */
+function createPuts(queue: CommitQueue, context: WriteContext, onBlocks: () => void): Puts {
   const documents = new Map<number, Promise<void>>()
   const write = async (operation: WriteOperation): Promise<void> => {
     await queue.run('documents', operation)
-    compaction.start()
+    onBlocks()
   }
   return {
     putBlock: async (block) => {
