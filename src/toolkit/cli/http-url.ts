@@ -10,3 +10,13 @@ export function parseHttpUrl(flag: string, text: string, what: string): URL {
     `Give http:// or https:// with ${flag}.`,
   )
 }
+
+/** The URL of a Host, whose routes take no user and password. @throws ServiceError `TOOLKIT_USAGE_INVALID` */
+export function parseHostUrl(flag: string, text: string): string {
+  const { href, username, password } = parseHttpUrl(flag, text, 'Host')
+  if (username === '' && password === '') return href
+  throw usageError(
+    `the URL of ${flag} has a user or a password`,
+    'Leave them out: a Host asks for its admin token alone.',
+  )
+}

@@ -2,6 +2,7 @@
 import { ServiceError } from '../../errors.ts'
 import { paths, ports } from '../../service/contract.ts'
 import { noSender } from '../../views/view-id.ts'
+import { parseHostUrl } from '../cli/http-url.ts'
 import { printResult, remark } from '../cli/print.ts'
 import type { Terminal } from '../cli/terminal.ts'
 import { readAdminToken } from '../host-api/admin-token.ts'
@@ -21,12 +22,12 @@ export async function deployLocally(
   name: string,
   flags: DeployFlags,
 ): Promise<void> {
+  const given = flags.host === undefined ? null : parseHostUrl('--host', flags.host)
   const project = await openProject(terminal)
   const { wire, revision } = await project.wire(name)
   const deployed = { project, name, wire, revision }
   const token = await readAdminToken(terminal, flags.adminTokenFile)
-  if (flags.host !== undefined)
-    return await postAndPrint(terminal, { url: flags.host, token }, deployed, flags)
+  if (given !== null) return await postAndPrint(terminal, { url: given, token }, deployed, flags)
   const kept = token ?? keptToken(terminal, project)
   // Where one of the toolkit's own listens, an earlier command may have started it.
   for (const url of new Set([defaultHost, embeddedUrl(terminal)]))

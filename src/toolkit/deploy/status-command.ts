@@ -2,7 +2,7 @@
 import { ServiceError } from '../../errors.ts'
 import type { RegistryClient } from '../../registry/precompile/registry-client.ts'
 import { exitCodeOf } from '../cli/exit-code.ts'
-import { parseHttpUrl } from '../cli/http-url.ts'
+import { parseHostUrl, parseHttpUrl } from '../cli/http-url.ts'
 import { openProgressLine, printResult, toSingleLine } from '../cli/print.ts'
 import { tableText } from '../cli/table.ts'
 import type { Terminal } from '../cli/terminal.ts'
@@ -74,7 +74,7 @@ async function placesOf(
   flags: DeploymentStatusFlags,
 ): Promise<Place[]> {
   const { host, rpc } = flags
-  const hostUrl = host === undefined ? null : parseHttpUrl('--host', host, 'Host').href
+  const hostUrl = host === undefined ? null : parseHostUrl('--host', host)
   const rpcUrl = rpc === undefined ? null : parseHttpUrl('--rpc', rpc, 'JSON-RPC')
   const onChain = deployments.filter(({ target }) => target === 'devnet')
   const chains = new Set(onChain.map(({ chainId }) => chainId))

@@ -4,6 +4,7 @@ import process from 'node:process'
 import { ServiceError } from '../../errors.ts'
 import { paths, ports } from '../../service/contract.ts'
 import { failureText } from '../../service/failure-text.ts'
+import { parseHostUrl } from '../cli/http-url.ts'
 import { printResult } from '../cli/print.ts'
 import { styleOf } from '../cli/style.ts'
 import type { Terminal } from '../cli/terminal.ts'
@@ -34,6 +35,7 @@ export async function examineMachine(
   terminal: Terminal,
   { host = `http://127.0.0.1:${ports.api}`, json }: DoctorOptions,
 ): Promise<void> {
+  parseHostUrl('--host', host)
   const checks = [
     checkNode(process.versions.node),
     checkVariables(terminal.env),

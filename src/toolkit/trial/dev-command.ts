@@ -4,6 +4,7 @@ import { dirname, join, resolve } from 'node:path'
 import { ServiceError } from '../../errors.ts'
 import { noSender, viewIDs } from '../../views/view-id.ts'
 import { exitCodeOf } from '../cli/exit-code.ts'
+import { parseHostUrl } from '../cli/http-url.ts'
 import { boundedFailure, remark } from '../cli/print.ts'
 import type { Terminal } from '../cli/terminal.ts'
 import { viewIDsText } from '../cli/view-ids-text.ts'
@@ -15,7 +16,7 @@ import { hostEndpoint } from '../project/endpoint.ts'
 import { openProject, type Project } from '../project/project.ts'
 import type { ProjectWire } from '../project/project-view.ts'
 import { devNotePath, readDevNote, writeDevNote } from './dev-note.ts'
-import { printReport, type TestFlags, testOnce } from './test-command.ts'
+import { checkBlockFlags, printReport, type TestFlags, testOnce } from './test-command.ts'
 import { openFolderWatch } from './watch-folders.ts'
 
 export interface DevFlags extends TestFlags {
@@ -51,9 +52,11 @@ export async function developView(
   name: string,
   flags: DevFlags,
 ): Promise<void> {
+  checkBlockFlags(flags)
+  const url = flags.host === undefined ? null : parseHostUrl('--host', flags.host)
   const project = await openProject(terminal)
   const token = await readAdminToken(terminal, flags.adminTokenFile)
-  const host = flags.host === undefined ? null : { url: flags.host, token }
+  const host = url === null ? null : { url, token }
   const dev: Dev = { terminal, project, name, flags, host, ...fresh }
   await requireView(project, name)
   const watch = openFolderWatch(terminal.signal)

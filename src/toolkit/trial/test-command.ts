@@ -5,6 +5,7 @@ import { defaultNetwork, networkOfQuery } from '../../views/query-network.ts'
 import { readFixture, sampleBlocks } from '../blocks/fixture.ts'
 import type { TrialBlocks } from '../blocks/trial-store.ts'
 import { usageError } from '../cli/exit-code.ts'
+import { parseHostUrl } from '../cli/http-url.ts'
 import { openProgressLine, printResult } from '../cli/print.ts'
 import { styleOf } from '../cli/style.ts'
 import type { Terminal } from '../cli/terminal.ts'
@@ -31,6 +32,7 @@ const defaultBlocks = 10
 
 /** @throws ServiceError `TOOLKIT_TEST_FAILED` behind the report, and what keeps the View from being run at all. */
 export async function testView(terminal: Terminal, name: string, flags: TestFlags): Promise<void> {
+  checkBlockFlags(flags)
   const { wire, view } = await (await openProject(terminal)).wire(name)
   const report = await testOnce(terminal, { name, wire, view }, flags)
   printReport(terminal, report, flags)
@@ -40,6 +42,15 @@ export async function testView(terminal: Terminal, name: string, flags: TestFlag
     `the test of ${name} found ${countErrors(report.findings)}`,
     { remedy: 'Each error above says what to do.' },
   )
+}
+
+/** @throws ServiceError `TOOLKIT_USAGE_INVALID` for flags that no change of a file mends */
+export function checkBlockFlags({ fixture, from, blocks }: BlockFlags): void {
+  if (fixture !== undefined && from !== undefined)
+    throw usageError('--fixture and --from are both given', 'Leave one of them out.')
+  if (blocks !== undefined && from === undefined)
+    throw usageError('--blocks is given without --from', 'Name the Host: --from URL.')
+  if (from !== undefined) parseHostUrl('--from', from)
 }
 
 /** Prints the report as a table, or as JSON. */
@@ -54,7 +65,7 @@ export function printReport(
 /** A View as it is tested. */
 type TestedView = Pick<ProjectWire, 'wire' | 'view'> & { readonly name: string }
 
-/** Runs a View once. */
+/** Runs a View once, on blocks of flags that were checked. */
 export async function testOnce(
   terminal: Terminal,
   { name, wire, view }: TestedView,
@@ -96,10 +107,6 @@ async function readTrialBlocks(
   terminal: Terminal,
   { fixture, from, blocks }: BlockFlags,
 ): Promise<GivenBlocks> {
-  if (fixture !== undefined && from !== undefined)
-    throw usageError('--fixture and --from are both given', 'Leave one of them out.')
-  if (blocks !== undefined && from === undefined)
-    throw usageError('--blocks is given without --from', 'Name the Host: --from URL.')
   if (fixture !== undefined) return readFixture(resolve(terminal.cwd, fixture))
   if (from === undefined) return { network: null, blocks: sampleBlocks() }
   const count = blocks ?? defaultBlocks

@@ -2,7 +2,7 @@
 import { resolve } from 'node:path'
 import { ServiceError } from '../../errors.ts'
 import { usageError } from '../cli/exit-code.ts'
-import { parseHttpUrl } from '../cli/http-url.ts'
+import { parseHostUrl } from '../cli/http-url.ts'
 import { printResult } from '../cli/print.ts'
 import type { Terminal } from '../cli/terminal.ts'
 import { fileSource } from './file-source.ts'
@@ -77,7 +77,7 @@ function checkFlags({ file = [], host, out, force, json, watch }: TypesFlags): v
     throw usageError('--watch and --json are both given', 'Leave one of them out.')
   if (watch === true && file.includes('-'))
     throw usageError('--watch is given with --file -', 'Standard input is read once: name a file.')
-  if (host !== undefined) parseHttpUrl('--host', host, 'Host')
+  if (host !== undefined) parseHostUrl('--host', host)
 }
 
 interface MadeModule {

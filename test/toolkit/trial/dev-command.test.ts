@@ -193,6 +193,18 @@ test('view dev ends at once where there is no such View, with the one that may b
   assert.match(stderr, /^error: view 'Thing' does not exist; did you mean Things\?\n/)
 })
 
+test('view dev ends at once for flags that no change of a file mends', async (t) => {
+  const { terminal } = await open(t)
+  for (const flags of [
+    ['--blocks', '5'],
+    ['--fixture', 'blocks.json', '--from', 'http://127.0.0.1:9'],
+  ]) {
+    const { exitCode, stderr } = await terminal.run(['view', 'dev', 'Things', ...flags])
+    assert.equal(exitCode, 2)
+    assert.match(stderr, /\nUsage: viewmesh view dev /)
+  }
+})
+
 test('view dev waits for a View that cannot be read, and goes on where its Host is away', async (t) => {
   const { terminal } = await open(t)
   const file = join(terminal.cwd, 'views', 'Things', 'view.yaml')
