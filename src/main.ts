@@ -113,7 +113,7 @@ function toCount(value: string): number {
 async function runOrHelp(command: CommandEntry, flags: string[]): Promise<void> {
   if (!flags.some((flag) => helpFlags.includes(flag))) return command.run(flags)
   const { helpText } = await import('./service/settings/help.ts')
-  const width = process.stdout.columns ?? 100
+  const width = process.stdout.columns || 100
   const options = { command: `viewmesh ${command.name}`, summary: command.summary, width }
   process.stdout.write(helpText(options, await command.settings()))
 }

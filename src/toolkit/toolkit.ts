@@ -44,8 +44,8 @@ export function createToolkit(terminal: Terminal): Command {
       writeErr: (text) => terminal.stderr.write(text),
       // Printed by `failed`, with the usage line.
       outputError: () => undefined,
-      getOutHelpWidth: () => terminal.stdout.columns ?? 100,
-      getErrHelpWidth: () => terminal.stderr.columns ?? 100,
+      getOutHelpWidth: () => terminal.stdout.columns || 100,
+      getErrHelpWidth: () => terminal.stderr.columns || 100,
       getOutHasColors: () => false,
       getErrHasColors: () => false,
     })

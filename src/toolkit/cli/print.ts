@@ -60,7 +60,8 @@ interface Progress {
 export function openProgressLine({ stderr }: Terminal): Progress {
   if (stderr.isTTY !== true) return { show: () => undefined, end: () => undefined }
   const clear = '\r\u001b[2K'
-  const width = (stderr.columns ?? 80) - 1
+  // A terminal that nobody gave a size has 0.
+  const width = (stderr.columns || 80) - 1
   return {
     show: (text) => void stderr.write(`${clear}${toSingleLine(text).slice(0, width)}`),
     end: () => void stderr.write(clear),

@@ -12,8 +12,8 @@ import {
 } from '../../../src/toolkit/cli/print.ts'
 import { tableText } from '../../../src/toolkit/cli/table.ts'
 
-function terminalTo(written: string[], isTTY: boolean) {
-  const output = { write: (text: string) => written.push(text), isTTY, columns: 20 }
+function terminalTo(written: string[], isTTY: boolean, columns = 20) {
+  const output = { write: (text: string) => written.push(text), isTTY, columns }
   return {
     ...{ stdin: Readable.from([]), stdout: output, stderr: output, env: {} },
     interrupt: () => undefined,
@@ -31,6 +31,12 @@ test('progress is one line that is written over, on a terminal only', () => {
   openProgressLine(terminalTo(hidden, false)).show('x')
   remark(terminalTo(hidden, false), 'kept')
   assert.deepEqual(hidden, ['kept\n'])
+})
+
+test('progress on a terminal without a size, as in a container, is whole', () => {
+  const shown: string[] = []
+  openProgressLine(terminalTo(shown, true, 0)).show('waiting for a block')
+  assert.deepEqual(shown, ['\r\u001b[2Kwaiting for a block'])
 })
 
 test('text of strangers moves no cursor and turns no direction', () => {
