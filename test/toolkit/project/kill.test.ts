@@ -65,12 +65,32 @@ test('a View is whole after each of several kills within a change, a rollback or
 })
 
 test('processes that change one View at once make revisions one after the other', async (context) => {
-  const { project } = await openKilledProject(context)
-  const changes = Array.from({ length: 8 }, (_, n) =>
-    project.change('Things', `change ${n + 1}`, () => contentOf(n + 1)),
+  const { homeFolder, json } = await openTestTerminal(context)
+  const sdl = (n: number): string => `type Things { a${n}: String }`
+  await json('view', 'create', 'Things', '--query', 'Log { address }', '--sdl', sdl(0))
+  const numbers = [1, 2, 3, 4, 5, 6]
+  const started = numbers.map((n) =>
+    startChild('src/main.ts', {
+      args: ['view', 'add', 'sdl', sdl(n), '--name', 'Things'],
+      env: { HOME: homeFolder },
+    }),
   )
-  const made = await Promise.all(changes)
-  const numbers = made.map(({ revision }) => revision).toSorted((one, other) => one - other)
-  assert.deepEqual(numbers, [2, 3, 4, 5, 6, 7, 8, 9])
-  assertWhole(await project.load('Things'))
+  const ended = await Promise.all(started.map((child) => child.ended()))
+  assert.deepEqual(
+    ended.map(({ code, stderr }) => [code, stderr]),
+    numbers.map(() => [0, '']),
+  )
+  const { revisions } = (await json('view', 'inspect', 'Things', '--verbose')) as {
+    readonly revisions: readonly { readonly revision: number; readonly difference: string[] }[]
+  }
+  assert.deepEqual(
+    revisions.map(({ revision }) => revision),
+    [1, 2, 3, 4, 5, 6, 7],
+  )
+  // None undoes another unseen: each shows what it took the place of.
+  const lines = revisions.flatMap(({ difference }) => difference)
+  const signed = (sign: string): string[] =>
+    lines.filter((line) => line.startsWith(`  ${sign} type Things`)).map((line) => line.slice(4))
+  assert.deepEqual(signed('+').toSorted(), [0, ...numbers].map(sdl))
+  assert.deepEqual(signed('-'), signed('+').slice(0, -1))
 })
