@@ -38,6 +38,12 @@ export function gasLimit(estimated: bigint): bigint {
   return (estimated * 11n + 9n) / 10n
 }
 
+/** A number of the node that is signed or shown. @throws RangeError below 0, which for `ask` is an answer of no JSON-RPC */
+export function notNegative<Value extends number | bigint>(value: Value): Value {
+  if (value < 0) throw new RangeError(`${value} is negative`)
+  return value
+}
+
 /** As the chain returns it, unread: its logs name other heights than viem accepts. Null while it is in no block. */
 export async function requestReceipt(
   client: PublicClient,

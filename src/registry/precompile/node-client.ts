@@ -4,7 +4,7 @@
  */
 import { encodeFunctionData, type Hex, keccak256, parseAbi } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
-import { gasLimit, openChainRpc, requestReceipt } from './chain-rpc.ts'
+import { gasLimit, notNegative, openChainRpc, requestReceipt } from './chain-rpc.ts'
 import { type ReadyTransaction, sendOnce } from './send-once.ts'
 
 /** What is registered; bytes as 0x and hex. */
@@ -76,8 +76,9 @@ export function createNodeClient(url: string, signal: AbortSignal): NodeRegistra
           client.getBalance({ address }),
           client.getTransactionCount({ address, blockTag: 'pending' }),
         ])
-        const gas = gasLimit(estimated)
-        return { to, gas, gasPrice, nonce, fee: gas * gasPrice, balance }
+        const gas = gasLimit(notNegative(estimated))
+        const fee = gas * notNegative(gasPrice)
+        return { to, gas, gasPrice, nonce: notNegative(nonce), fee, balance: notNegative(balance) }
       }),
     async sign(privateKey, registration, chainId, { to, gas, gasPrice, nonce }) {
       const account = privateKeyToAccount(privateKey as Hex)

@@ -6,7 +6,7 @@ import { decodeEventLog, type Hex, keccak256, type PublicClient } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { ServiceError } from '../../errors.ts'
 import { registryAbi, registryAddress } from './abi.ts'
-import { gasLimit, openChainRpc, requestReceipt } from './chain-rpc.ts'
+import { gasLimit, notNegative, openChainRpc, requestReceipt } from './chain-rpc.ts'
 import { type ReadyTransaction, sendOnce } from './send-once.ts'
 import { registerCall } from './signed-transaction.ts'
 
@@ -113,8 +113,9 @@ async function estimate(client: PublicClient, sender: string, wire: Uint8Array):
     client.getBalance({ address }),
     readFees(client),
   ])
-  const gas = gasLimit(estimated)
-  return { gas, nonce, balance, ...fees, fee: gas * fees.maxFeePerGas }
+  const gas = gasLimit(notNegative(estimated))
+  const fee = gas * fees.maxFeePerGas
+  return { gas, nonce: notNegative(nonce), balance: notNegative(balance), ...fees, fee }
 }
 
 /** A chain without a base fee has one price for all. */
@@ -122,9 +123,11 @@ async function readFees(
   client: PublicClient,
 ): Promise<Pick<Estimate, 'maxFeePerGas' | 'maxPriorityFeePerGas'>> {
   const [{ baseFeePerGas }, price] = await Promise.all([client.getBlock(), client.getGasPrice()])
-  if (baseFeePerGas === null) return { maxFeePerGas: price, maxPriorityFeePerGas: price }
-  const maxPriorityFeePerGas = await client.estimateMaxPriorityFeePerGas()
-  return { maxFeePerGas: baseFeePerGas * 2n + maxPriorityFeePerGas, maxPriorityFeePerGas }
+  if (baseFeePerGas === null)
+    return { maxFeePerGas: notNegative(price), maxPriorityFeePerGas: price }
+  const maxPriorityFeePerGas = notNegative(await client.estimateMaxPriorityFeePerGas())
+  const maxFeePerGas = notNegative(baseFeePerGas) * 2n + maxPriorityFeePerGas
+  return { maxFeePerGas, maxPriorityFeePerGas }
 }
 
 async function readReceipt(
@@ -137,7 +140,7 @@ async function readReceipt(
   // The chain writes another height into the logs of a receipt.
   return {
     succeeded: status === '0x1',
-    height: Number(blockNumber),
+    height: Number(BigInt(blockNumber)),
     gasUsed: BigInt(gasUsed),
     address: createdIn(logs),
   }

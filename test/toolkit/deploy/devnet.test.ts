@@ -146,6 +146,22 @@ test('a fee above 0.1 SHNZ is shown and not signed, unless --max-fee allows it',
   assert.equal((await deploy('--yes', '--max-fee', 'much')).exitCode, 2)
 })
 
+test('what no chain answers is refused as that before anything is signed', async (t) => {
+  const { registry, deploy } = await openRegistryRoom(t)
+  for (const [method, ...answers] of [
+    ['eth_estimateGas', -1, '0xzz', {}],
+    ['eth_getTransactionCount', -1, '0xzz', {}],
+    ['eth_getBalance', -1, '0xzz', {}],
+    ['eth_maxPriorityFeePerGas', -1],
+  ] as const)
+    for (const answer of answers) {
+      const lying = await openLyingNode(t, registry.rpcUrl, { [method]: () => answer })
+      const { exitCode, stderr } = await deploy('--yes', '--rpc', lying.url)
+      assert.deepEqual([method, answer, exitCode, lying.sent], [method, answer, 1, []])
+      assert.match(stderr, /^error: .* does not answer as its JSON-RPC does\n.*\nWhat to do: /m)
+    }
+})
+
 test('an address without coins is told what it needs', async (t) => {
   const { deploy } = await openRegistryRoom(t)
   const { exitCode, stderr } = await deploy('--yes', { VIEWMESH_PRIVATE_KEY: '77'.repeat(32) })
