@@ -24,7 +24,7 @@ export async function readAdminToken(
     throw new ServiceError('TOOLKIT_INPUT_UNREADABLE', `the admin token ${given} cannot be read`, {
       facts: { path },
       remedy:
-        'Name the file that the Host has as HOST_ADMIN_TOKEN_FILE; npm start prints its path.',
+        'Name the file that the Host has as HOST_ADMIN_TOKEN_FILE; npm start prints the token itself.',
       cause,
     })
   }
