@@ -1,6 +1,6 @@
 /** `view list`: the Views of a project. */
 import { ServiceError } from '../../errors.ts'
-import { printResult } from '../cli/print.ts'
+import { printResult, toSingleLine } from '../cli/print.ts'
 import { tableText } from '../cli/table.ts'
 import type { Terminal } from '../cli/terminal.ts'
 import { openProject, type Project } from '../project/project.ts'
@@ -13,6 +13,9 @@ interface ListedView {
   /** Why it cannot be read. */
   readonly error: string | null
 }
+
+/** Characters of why one cannot be read, which may quote its files. */
+const maxReason = 300
 
 /** Prints all of them; one that cannot be read keeps no other from being listed. */
 export async function printViewList(
@@ -40,6 +43,7 @@ async function toListed(project: Project, name: string): Promise<ListedView> {
     return { name, revision, lenses: lenses.map(({ label }) => label), error: null }
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error
-    return { name, revision: null, lenses: [], error: error.message }
+    const reason = toSingleLine(error.message).slice(0, maxReason)
+    return { name, revision: null, lenses: [], error: reason }
   }
 }

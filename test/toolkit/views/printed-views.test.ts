@@ -56,6 +56,14 @@ test('view list has version and lenses of each View, and why one cannot be read'
   })
 })
 
+test('view list shows no more than a line of why a View of a stranger cannot be read', async (t) => {
+  const { cwd, json } = await openProject(t)
+  await writeFile(join(cwd, 'views/Full/view.yaml'), `{ ${'long '.repeat(10_000)} }`)
+  const { views } = (await json('view', 'list')) as { readonly views: { error: string | null }[] }
+  const [reason = ''] = views.flatMap(({ error }) => error ?? [])
+  assert.equal(reason, `views/Full/view.yaml has ${'long '.repeat(100)}`.slice(0, 300))
+})
+
 test('view list says where there are no Views', async (t) => {
   const { cwd, run } = await openTestTerminal(t)
   await run(['view', 'init'])
