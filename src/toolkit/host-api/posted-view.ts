@@ -2,6 +2,7 @@
 import { z } from 'zod'
 import { ServiceError } from '../../errors.ts'
 import { paths } from '../../service/contract.ts'
+import { noSender, viewIDs } from '../../views/view-id.ts'
 import { toSingleLine } from '../cli/print.ts'
 import { answerInvalid, type HostAddress, requestHost } from './host-request.ts'
 import { type HostWarning, hostWarnings } from './host-warnings.ts'
@@ -56,7 +57,8 @@ export async function postView(
   const request = { method: 'POST', path: paths.views, body, signal } as const
   const { status, body: answer } = await requestHost(host, request)
   if (status !== 200 && status !== 201) throw refused(host, status, answer)
-  return { report: toReport(host, answer), isNew: status === 201 }
+  const { id } = viewIDs(noSender, wire)
+  return { report: toReport(host, answer, id), isNew: status === 201 }
 }
 
 /** The View with either of its IDs; null where the Host has none. */
@@ -73,7 +75,7 @@ export async function findView(
   const { status, body } = await requestHost(host, request)
   if (status === 404) return null
   if (status !== 200) throw refused(host, status, body)
-  return toReport(host, body)
+  return toReport(host, body, id)
 }
 
 /** Removes a View with its rows; harmless where the Host has none with this ID. @throws ServiceError as `postView` does. */
@@ -91,10 +93,17 @@ export async function removePostedView(
   if (status !== 204 && status !== 404) throw refused(host, status, body)
 }
 
-function toReport({ url }: HostAddress, answer: unknown): HostedReport {
-  const parsed = reportSchema.safeParse(answer)
-  if (parsed.success) return parsed.data
-  throw answerInvalid(new URL(url).origin, 'returned something other than the report of a View')
+/** Of the View with this ID: what a Host reports of another one would be recorded, and removed later. */
+function toReport({ url }: HostAddress, answer: unknown, wanted: string): HostedReport {
+  const { origin } = new URL(url)
+  const { data } = reportSchema.safeParse(answer)
+  if (data === undefined)
+    throw answerInvalid(origin, 'returned something other than the report of a View')
+  const isWanted = [data.id, data.address].some(
+    (each) => each.toLowerCase() === wanted.toLowerCase(),
+  )
+  if (isWanted) return data
+  throw answerInvalid(origin, `returned the report of the View ${data.id} in place of ${wanted}`)
 }
 
 function refused({ url, token }: HostAddress, status: number, answer: unknown): ServiceError {

@@ -5,10 +5,11 @@ import type { AddressInfo } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import { requestHost } from '../../../src/toolkit/host-api/host-request.ts'
 import { findView, postView, removePostedView } from '../../../src/toolkit/host-api/posted-view.ts'
+import { noSender, viewIDs } from '../../../src/views/view-id.ts'
 
 const signal = new AbortController().signal
 const report = {
-  ...{ id: `0x${'1'.repeat(64)}`, address: `0x${'a'.repeat(40)}`, name: 'Things' },
+  ...{ ...viewIDs(noSender, Uint8Array.of(1)), name: 'Things' },
   ...{ state: 'live', rows: 1, blocks_failed: 0, error: null },
 }
 
@@ -96,6 +97,18 @@ test('an answer that is no report of a View is refused', async (context) => {
       message: `${host.url} returned something other than the report of a View`,
     })
   }
+})
+
+test('the report of another View than the posted or the wanted one is refused', async (context) => {
+  const other = { ...report, ...viewIDs(noSender, Uint8Array.of(2)) }
+  const host = { url: await answering(context, 200, other), token: null }
+  const refusal = {
+    code: 'TOOLKIT_HOST_ANSWER_INVALID',
+    message: `${host.url} returned the report of the View ${other.id} in place of ${report.id}`,
+  }
+  await assert.rejects(postView(host, Uint8Array.of(1), signal), refusal)
+  await assert.rejects(findView(host, report.id, signal), refusal)
+  assert.equal((await findView(host, other.address, signal))?.id, other.id)
 })
 
 test('the token goes to the Host alone, and no redirect is followed', async (context) => {
