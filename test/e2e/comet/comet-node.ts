@@ -2,7 +2,7 @@
  * One CometBFT with the key-value application that comes with it, as a chain of a single validator: built once by Go, kept
  * under the user's cache folder, with its data in a temporary folder.
  */
-import { execFile, spawn } from 'node:child_process'
+import { type ExecFileException, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
@@ -31,7 +31,11 @@ export async function findCometBft(): Promise<
     await run('go', ['install', target], { env, timeout: buildMs })
     return { path }
   } catch (error) {
-    const reason = error instanceof Error ? error.message.trim().split('\n').at(-1) : String(error)
+    const { killed = false, message = String(error) } = error as ExecFileException
+    // Where it took too long its last line is what it was at, and no reason.
+    const reason = killed
+      ? `it took more than ${buildMs / 1_000} seconds`
+      : message.trim().split('\n').at(-1)
     return { missing: `NOT RUN: no CometBFT, since \`go install ${target}\` fails: ${reason}` }
   }
 }
