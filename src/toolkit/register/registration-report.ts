@@ -28,7 +28,7 @@ export async function askRegistration(
     const text = (await readBounded(response.body ?? [], maxAnswer)).toString()
     if (response.status === 503)
       throw nodeRefused(
-        `the node does not sign a registration: ${toSingleLine(text).slice(0, 300)}`,
+        `the node does not sign a registration: ${toSingleLine(reasonOf(text)).slice(0, 300)}`,
         'Set REGISTRATION_ADDRESS of the node to the account that registers it, and start it.',
       )
     if (!response.ok) throw new Error(`HTTP status ${response.status}`)
@@ -101,6 +101,16 @@ function toStatement({
   const isMade =
     /^0x[0-9a-fA-F]{40}$/.test(address) && Number.isSafeInteger(seconds) && seconds >= 0
   return isMade ? { chainId, role, address, seconds } : null
+}
+
+/** Nodes say it as the message of an object, others that answer in their place as they like. */
+function reasonOf(text: string): string {
+  try {
+    const { message } = JSON.parse(text) as { readonly message?: unknown }
+    return typeof message === 'string' ? message : text
+  } catch {
+    return text
+  }
 }
 
 /** What a node says keeps it from being registered. */
