@@ -3,42 +3,41 @@
  * to all of its subscribers. Subscribers, what waits for each of them and pending heights are bounded;
  * a subscriber that falls behind gets an error, and its stream ends.
  */
-import type { GraphQLError } from 'graphql'
 import type { Logger } from 'pino'
 import { Counter, type Registry } from 'prom-client'
 import { declareScrapedGauge } from '../../scraped-gauge.ts'
-import { refusal } from '../budget/limits.ts'
 import type { MemoryAccount } from '../budget/memory-pool.ts'
-import type { Graphql, GraphqlRequest, GraphqlResult } from '../graphql.ts'
+import type { GraphqlRequest, GraphqlResult } from '../graphql.ts'
+import {
+  defaultRowLimits,
+  findErrors,
+  type RowLimits,
+  type SubscribedEngine,
+  sendRows,
+  tooLargeResult,
+  tooSlow,
+} from '../subscribed-rows.ts'
 import { type EventStream, nextEvent } from './event-stream.ts'
 import { resultText } from './result-text.ts'
 
 /** Bounds of all subscriptions of a program together. */
-export interface SubscriptionLimits {
+export interface SubscriptionLimits extends RowLimits {
   /** Streams open at once. */
   readonly maxSubscribers: number
-  /** Bytes that may wait for one subscriber; also the largest event. */
-  readonly maxQueuedBytes: number
-  /** Heights that may wait for one request. */
-  readonly maxPendingHeights: number
   /** Between two comments on an idle stream. */
   readonly heartbeatMs: number
 }
 
 /** The limits a program starts from. */
 export const defaultSubscriptionLimits: SubscriptionLimits = {
+  ...defaultRowLimits,
   maxSubscribers: 256,
-  maxQueuedBytes: 4 * 1024 * 1024,
-  maxPendingHeights: 1_000,
   heartbeatMs: 15_000,
 }
 
 /** What subscriptions work with. */
 interface SubscriptionParts {
-  readonly graphql: Pick<
-    Graphql,
-    'executeAt' | 'onHeight' | 'onViews' | 'subscribedView' | 'memory'
-  >
+  readonly graphql: SubscribedEngine
   readonly registry: Registry
   readonly log: Logger
 }
@@ -59,12 +58,8 @@ export interface Subscriptions {
 /** One distinct request and its subscribers. */
 interface Feed {
   readonly request: GraphqlRequest
-  /** The View whose rows are sent, which come after their block; null for what comes with it. */
-  readonly view: string | null
   readonly readers: Set<EventStream>
-  readonly pending: number[]
   readonly controller: AbortController
-  isRunning: boolean
 }
 
 interface Hub extends SubscriptionParts {
@@ -75,10 +70,7 @@ interface Hub extends SubscriptionParts {
   readonly metrics: SubscriptionMetrics
 }
 
-/** A height that no block has: a request over it says whether the request is valid. */
-const nowhere = { from: -1, to: -1 }
-
-/** Starts listening for heights. */
+/** Without subscribers. */
 export function openSubscriptions(
   limits: SubscriptionLimits,
   parts: SubscriptionParts,
@@ -88,8 +80,6 @@ export function openSubscriptions(
   const readers = (): EventStream[] => [...feeds.values()].flatMap((feed) => [...feed.readers])
   const metrics = createSubscriptionMetrics(parts.registry, () => readers().length)
   const hub: Hub = { ...parts, limits, feeds, streams, metrics }
-  const stopListening = parts.graphql.onHeight((height, view) => noteHeight(hub, height, view))
-  const stopWatching = parts.graphql.onViews(() => endGone(hub))
   const heart = setInterval(() => {
     for (const reader of readers()) reader.beat()
   }, limits.heartbeatMs)
@@ -100,8 +90,6 @@ export function openSubscriptions(
     subscribe: (request, stream) => subscribe(hub, request, stream),
     close() {
       isClosed = true
-      stopListening()
-      stopWatching()
       clearInterval(heart)
       for (const stream of [...streams]) stream.end()
     },
@@ -112,10 +100,10 @@ async function subscribe(hub: Hub, request: GraphqlRequest, stream: EventStream)
   if (stream.signal.aborted) return
   hub.streams.add(stream)
   stream.signal.addEventListener('abort', () => hub.streams.delete(stream), { once: true })
-  const trial = await hub.graphql.executeAt(request, nowhere, stream.signal)
+  const failed = await findErrors(hub.graphql, request, stream.signal)
   if (stream.signal.aborted) return
-  if (trial.errors !== undefined) {
-    stream.end(nextEvent(resultText(trial)))
+  if (failed !== null) {
+    stream.end(toEvent(failed))
     return
   }
   const feed = feedOf(hub, request)
@@ -127,19 +115,25 @@ async function subscribe(hub: Hub, request: GraphqlRequest, stream: EventStream)
 const keyOf = ({ query, operationName, variables }: GraphqlRequest): string =>
   JSON.stringify([query, operationName ?? null, variables ?? null])
 
-function feedOf({ feeds, graphql }: Hub, request: GraphqlRequest): Feed {
+function feedOf(hub: Hub, request: GraphqlRequest): Feed {
   const key = keyOf(request)
-  const known = feeds.get(key)
+  const known = hub.feeds.get(key)
   if (known !== undefined) return known
-  const feed: Feed = {
-    request,
-    view: graphql.subscribedView(request),
-    readers: new Set(),
-    pending: [],
-    controller: new AbortController(),
-    isRunning: false,
-  }
-  feeds.set(key, feed)
+  const { graphql, limits } = hub
+  const feed: Feed = { request, readers: new Set(), controller: new AbortController() }
+  hub.feeds.set(key, feed)
+  sendRows(
+    { graphql, request, limits },
+    {
+      send: (result, account) => deliver(hub, [...feed.readers], result, account),
+      end(last, why) {
+        for (const reader of [...feed.readers])
+          if (why === 'slow') endLate(hub, reader)
+          else reader.end(toEvent(last))
+      },
+    },
+    feed.controller.signal,
+  )
   return feed
 }
 
@@ -151,58 +145,18 @@ function leave({ feeds }: Hub, feed: Feed, stream: EventStream): void {
   if (feeds.get(key) === feed) feeds.delete(key)
 }
 
-function noteHeight(hub: Hub, height: number, view: string | null): void {
-  for (const feed of [...hub.feeds.values()]) {
-    if (feed.view !== view) continue
-    if (feed.pending.length >= hub.limits.maxPendingHeights) {
-      for (const reader of [...feed.readers]) endLate(hub, reader)
-      continue
-    }
-    feed.pending.push(height)
-    if (!feed.isRunning) void run(hub, feed)
-  }
-}
-
-/** Executes the request for the pending heights, one after the other. `executeAt` never rejects. */
-async function run(hub: Hub, feed: Feed): Promise<void> {
-  feed.isRunning = true
-  for (;;) {
-    const height = feed.pending.shift()
-    if (height === undefined || feed.controller.signal.aborted) break
-    const account = hub.graphql.memory.openAccount()
-    const heights = { from: height, to: height }
-    const { signal } = feed.controller
-    const result = await hub.graphql.executeAt(feed.request, heights, signal, account)
-    const event = signal.aborted ? null : toEvent(result, hub.limits.maxQueuedBytes)
-    if (event === null) account.close()
-    else deliver(hub, [...feed.readers], event, account)
-    if (signal.aborted) break
-  }
-  feed.isRunning = false
-}
-
-/** An answer of empty lists: a height has no row that was asked for. */
-const nothingFound = /^\{"data":\{(?:"\w+":\[\],?)*\}\}$/
-
-/** The event of a height; null where it has nothing that was asked for. */
-function toEvent(result: GraphqlResult, maxBytes: number): Buffer | null {
-  const length = (result.data ?? []).reduce((sum, text) => sum + text.length, 0)
-  if (length > maxBytes) return tooLargeEvent(maxBytes)
-  const text = resultText(result)
-  if (nothingFound.test(text)) return null
-  const event = nextEvent(text)
-  return event.length <= maxBytes ? event : tooLargeEvent(maxBytes)
-}
-
-const tooLargeEvent = (maxBytes: number): Buffer => nextEvent(failureText(tooLarge(maxBytes)))
+const toEvent = (result: GraphqlResult): Buffer => nextEvent(resultText(result))
 
 /** Sends an event to all subscribers; its bytes are held until each of them has read it. */
 function deliver(
   hub: Hub,
   readers: readonly EventStream[],
-  event: Buffer,
+  result: GraphqlResult,
   account: MemoryAccount,
 ): void {
+  const whole = toEvent(result)
+  const event =
+    whole.length <= hub.limits.maxQueuedBytes ? whole : toEvent(tooLargeResult(hub.limits))
   let waiting = 1 + readers.length
   const onTaken = (): void => {
     if (--waiting === 0) account.close()
@@ -219,46 +173,12 @@ function deliver(
   onTaken()
 }
 
-/** Ends the streams of Views that are no longer served. */
-function endGone({ feeds, graphql }: Hub): void {
-  for (const { view, request, readers } of [...feeds.values()]) {
-    if (view === null || graphql.subscribedView(request) === view) continue
-    for (const reader of [...readers]) reader.end(nextEvent(failureText(gone(view))))
-  }
-}
-
 /** A subscriber that reads too slowly must know that events are missing. */
 function endLate({ log, metrics }: Hub, reader: EventStream): void {
   metrics.late.inc()
   log.info({ queuedBytes: reader.queuedBytes() }, 'subscriber fell behind')
-  reader.end(nextEvent(failureText(tooSlow())))
+  reader.end(toEvent(tooSlow()))
 }
-
-/** A result that has failed, as JSON. */
-function failureText(error: GraphQLError): string {
-  return resultText({ data: null, errors: [error] })
-}
-
-const tooSlow = (): GraphQLError =>
-  refusal(
-    'GRAPHQL_SUBSCRIBER_SLOW',
-    'Events come faster than this subscriber reads them; some are lost.',
-    'Subscribe again, and query the blocks in between; select fewer fields or filter if it happens often.',
-  )
-
-const gone = (view: string): GraphQLError =>
-  refusal(
-    'GRAPHQL_VIEW_GONE',
-    `The View ${view} is no longer served.`,
-    'Ask the operator why; GET /api/v0/views lists those that are.',
-  )
-
-const tooLarge = (maxBytes: number): GraphQLError =>
-  refusal(
-    'GRAPHQL_SIZE_LIMIT',
-    `An event is larger than ${maxBytes} bytes and was left out.`,
-    'Select fewer fields (input, data and logsBloom are the largest) or add a filter.',
-  )
 
 interface SubscriptionMetrics {
   readonly events: Counter<string>
