@@ -173,6 +173,21 @@ describe('opening a store', () => {
     await madeStore(path, { program: 'generator' })
   })
 
+  it('refuses that of an app to the programs, and theirs to apps', async (t) => {
+    const [app, host] = [testDirectory(t), testDirectory(t)]
+    await madeStore(app, { program: 'app' })
+    await madeStore(host, { program: 'host' })
+    for (const program of ['generator', 'host'] as const) {
+      const { code, message } = await refusal(openAt(app, { program }))
+      const expected = `The store at ${app} belongs to an app, not to a ${program}.`
+      assert.deepEqual([code, message], ['STORE_FOREIGN', expected])
+    }
+    const { code, message, remedy } = await refusal(openAt(host, { program: 'app' }))
+    const expected = `The store at ${host} belongs to a host, not to an app.`
+    assert.deepEqual([code, message], ['STORE_FOREIGN', expected])
+    assert.equal(remedy, 'Choose another directory, or start the host on this one.')
+  })
+
   it('opens a store that was made before stores named their program', async (t) => {
     const path = testDirectory(t)
     await madeStore(path)

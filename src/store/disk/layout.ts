@@ -76,8 +76,8 @@ export interface StoreIdentity {
   readonly program: StoreProgram | null
 }
 
-/** The programs that have stores. */
-export type StoreProgram = 'generator' | 'host'
+/** The programs that have stores: those of ours, and applications that embed one. */
+export type StoreProgram = 'generator' | 'host' | 'app'
 
 /** What a store holds. */
 export interface StoreState {

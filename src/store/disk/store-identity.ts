@@ -141,11 +141,19 @@ function parseJson(value: Buffer): object | undefined {
 function checkProgram({ program }: StoreIdentity, expected: Expected): void {
   const { path } = expected
   if (program === null || expected.program === undefined || program === expected.program) return
-  const message = `The store at ${path} belongs to a ${program}, not to a ${expected.program}.`
+  const [found, wanted] = [programNames[program], programNames[expected.program]]
+  const message = `The store at ${path} belongs to ${found}, not to ${wanted}.`
+  const setting = expected.program === 'app' ? '' : ' with db.store.path (DB_STORE_PATH)'
   throw new ServiceError('STORE_FOREIGN', message, {
     facts: { path, found: program, expected: expected.program },
-    remedy: `Choose another directory with db.store.path (DB_STORE_PATH), or start the ${program} on this one.`,
+    remedy: `Choose another directory${setting}, or start the ${program} on this one.`,
   })
+}
+
+const programNames: Readonly<Record<StoreProgram, string>> = {
+  generator: 'a generator',
+  host: 'a host',
+  app: 'an app',
 }
 
 /** @throws ServiceError `STORE_FOREIGN` where a store is of another chain than is expected. */
