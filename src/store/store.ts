@@ -10,6 +10,7 @@ import type { Term, TermKind } from '../primitives/index-terms.ts'
 import type { Seal } from '../primitives/seal.ts'
 import type { RowStatement } from '../row-votes/row-statement.ts'
 import type { RowVotes } from '../row-votes/row-votes.ts'
+import type { StatementExcerpt } from '../row-votes/statement-excerpt.ts'
 import type { PackedRows } from '../views/rows.ts'
 
 /** What is known of a stored block without opening its body. */
@@ -38,6 +39,17 @@ export interface BlockToStore {
 
 /** A block with seals over it. */
 export interface SealedBlockToStore extends BlockToStore {
+  readonly seals: readonly Seal[]
+}
+
+/** What a store without documents knows of a block. */
+export interface RowBlockHeader
+  extends Pick<BlockHeader, 'number' | 'hash' | 'parentHash' | 'root' | 'timestamp'> {}
+
+/** A block of which only header, seals and rows of Views are kept. */
+export interface RowBlockToStore {
+  /** What is not known yet is zero: 64 of them for a root. */
+  readonly header: RowBlockHeader
   readonly seals: readonly Seal[]
 }
 
@@ -86,6 +98,18 @@ export interface StoreWriter {
   /** Removes the blocks above `height`; their seals are kept until they are pruned. */
   truncateAbove(height: number): Promise<void>
   /**
+   * Stores blocks of which documents are never kept, of different heights and in one transaction; in a store that has
+   * no other ones. At a height with the same hash its seals are added, and what was not known of its header or changed
+   * is written; a block with another hash goes with its rows. Below the rows that are kept nothing is stored.
+   * `replaceBlocks` and `truncateAbove` remove such blocks.
+   */
+  putRowBlocks(blocks: readonly RowBlockToStore[]): Promise<void>
+  /**
+   * Hides the blocks of `putRowBlocks` below a height with their rows, and removes them from the file, as `prune` does:
+   * in groups of 16 heights, the last of which may stay there for now. Nothing is stored below from then on.
+   */
+  pruneRowsBelow(height: number): Promise<void>
+  /**
    * Removes what lies below the tail from the file, in groups of 16 blocks, and rows that are kept for longer where they
    * lie below theirs; returns of how many blocks documents were removed. Cheap where there is none.
    */
@@ -111,12 +135,13 @@ export interface StoreWriter {
   /**
    * Stores what Hosts signed of the rows of Views of a block, stored or not, and removes `outdated` ones, in one
    * transaction; below the rows that are kept nothing is stored, and false is returned. Statements go when the rows of
-   * their height are pruned.
+   * their height are pruned. An excerpt takes the place of one of the same statement, whose other leaves go unless the
+   * two were merged.
    */
   putRowStatements(
     height: number,
-    statements: readonly RowStatement[],
-    outdated?: readonly RowStatement[],
+    statements: readonly (RowStatement | StatementExcerpt)[],
+    outdated?: readonly (RowStatement | StatementExcerpt)[],
   ): Promise<boolean>
   /** Stores a small value beside the blocks, or removes it where it is null. */
   putRecord(name: string, value: Uint8Array | null): Promise<void>
@@ -145,6 +170,8 @@ export interface StoreReader {
    * something. To be called when such a process has ended.
    */
   clearDeadReaders(): number
+  /** Bytes of the pages of the file that hold something; the file itself never shrinks. Cheap. */
+  usedBytes(): number
   close(): void
 }
 
@@ -223,9 +250,11 @@ export interface Snapshot extends SeenBlocks {
   viewFrom(slot: number): number
   /** What Hosts signed of the rows of Views at a height, also of blocks that are not, or no longer, stored. */
   rowStatements(height: number): readonly RowStatement[]
+  /** Likewise, what is stored as excerpts, which are not among the statements. */
+  statementExcerpts(height: number): readonly StatementExcerpt[]
   /** Which statements there are at heights `from` to `to`, both included, in the order of height and block hash. */
   rowStatementPlaces(from: number, to: number): Iterable<StatementPlace>
-  /** The message of a statement. */
+  /** The message of a statement; undefined where an excerpt of it is stored. */
   rowStatementMessage(place: StatementPlace): Uint8Array | undefined
   /** What the Hosts that count say of the rows of a View of the block that is stored at a height. */
   rowVotes(view: string, height: number): RowVotes | undefined

@@ -16,10 +16,14 @@ import { createSeededRandom } from '../support/seeded-random.ts'
 import { testDirectory } from '../support/test-store.ts'
 import { storedRows } from '../support/view-rows.ts'
 import {
+  keptRowBlocks,
+  reorgDepth,
   writtenBranches,
   writtenBytes,
+  writtenExcerpt,
   writtenRetainBlocks,
   writtenRetainRows,
+  writtenRowBlock,
   writtenRows,
   writtenSlot,
   writtenStatement,
@@ -28,8 +32,8 @@ import {
 const rounds = 10
 
 /** Starts the writing program, kills it some time after its first block, and returns the last height it acknowledged. */
-async function writeAndKill(path: string, delayMs: number): Promise<number> {
-  const child = startChild('test/store/support/store-program.ts', { args: ['write', path] })
+async function writeAndKill(mode: string, path: string, delayMs: number): Promise<number> {
+  const child = startChild('test/store/support/store-program.ts', { args: [mode, path] })
   await child.says('acknowledged')
   await setTimeout(delayMs)
   child.process.kill('SIGKILL')
@@ -100,12 +104,53 @@ function assertSound(snapshot: Snapshot, acknowledged: number): void {
   )
 }
 
+/**
+ * Blocks without documents that are done follow each other, up to those acknowledged but for a reorganisation under
+ * way, and each has what was written before its rows.
+ */
+function assertRowBlocks(snapshot: Snapshot, acknowledged: number): void {
+  const { rowBlocks } = snapshot
+  assert.equal(snapshot.range(), null)
+  const done = [...eachHeight(snapshot.viewRanges(writtenSlot))]
+  const head = done.at(-1) ?? 0
+  assert.ok(head > acknowledged - reorgDepth, `${acknowledged} was acknowledged, ${head} is there`)
+  assert.deepEqual(
+    done,
+    done.map((_, index) => head - done.length + 1 + index),
+  )
+  assert.ok(done.length > Math.min(head, keptRowBlocks) - reorgDepth)
+  for (const height of done) {
+    const { header, seals } = writtenRowBlock(height)
+    const { number, hash, parentHash, root, timestamp } = rowBlocks.header(height) ?? assert.fail()
+    assert.deepEqual({ number, hash, parentHash, root, timestamp }, header)
+    assert.equal(rowBlocks.heightOf(hash), height)
+    assert.deepEqual(
+      storedRows(snapshot, writtenSlot, height)?.map(({ values }) => values),
+      writtenRows(height).map(({ name, counts }) => [name, counts, null]),
+    )
+    assert.deepEqual(snapshot.sealsOf(header.hash), seals)
+    assert.deepEqual(snapshot.statementExcerpts(height), [writtenExcerpt(height)])
+  }
+}
+
 describe('kill -9 at any moment', () => {
+  it(`leaves blocks without documents whole, with rows where they are done (${rounds} rounds)`, async (t) => {
+    const path = testDirectory(t)
+    const random = createSeededRandom('kill rows')
+    for (let round = 0; round < rounds; round++) {
+      const acknowledged = await writeAndKill('write-rows', path, random.int(400))
+      const options = { path, network: opaqueNetwork, retainBlocks: null, program: 'app' } as const
+      const store = await openWriter(options, { log: pino({ enabled: false }) })
+      store.reader.read((snapshot) => assertRowBlocks(snapshot, acknowledged))
+      await store.close()
+    }
+  })
+
   it(`leaves no half block, keeps acknowledged ones and the index whole (${rounds} rounds)`, async (t) => {
     const path = testDirectory(t)
     const random = createSeededRandom('kill')
     for (let round = 0; round < rounds; round++) {
-      const acknowledged = await writeAndKill(path, random.int(120))
+      const acknowledged = await writeAndKill('write', path, random.int(120))
       const retain = { retainBlocks: writtenRetainBlocks, retainRows: writtenRetainRows }
       const options = { path, network: opaqueNetwork, ...retain }
       const store = await openWriter(options, { log: pino({ enabled: false }) })

@@ -24,6 +24,14 @@ export interface Database {
   remove(key: Uint8Array): unknown
   /** Runs the writes of `action` in one transaction, if the key still has this version. */
   ifVersion(key: Uint8Array, version: number, action: () => void): Promise<boolean>
+  getStats(): PageCounts
+}
+
+/** Pages of a database. */
+interface PageCounts {
+  readonly treeBranchPageCount: number
+  readonly treeLeafPageCount: number
+  readonly overflowPages: number
 }
 
 interface KeyRange {
@@ -113,6 +121,16 @@ export async function closeWriting(environment: Environment, isSound: boolean): 
   environment.root.unlock(writerMark, 1)
   const closed = environment.root.close()
   if (isSound) await closed
+}
+
+/** Bytes of the pages that hold something of the databases. */
+export function usedBytes({ root, databases }: Environment): number {
+  root.resetReadTxn()
+  const pages = Object.values(databases).map((database) => {
+    const { treeBranchPageCount, treeLeafPageCount, overflowPages } = database.getStats()
+    return treeBranchPageCount + treeLeafPageCount + overflowPages
+  })
+  return pageBytes * pages.reduce((sum, each) => sum + each, 0)
 }
 
 /** Copies a value out of the map, or returns undefined. Not for keeping: the copy shares memory with others. */

@@ -4,13 +4,18 @@
  * whole under the key, which reads the same.
  */
 import { encodeRowStatement, type RowStatement } from '../../row-votes/row-statement.ts'
+import {
+  encodeStatementExcerpt,
+  maxExcerptBytes,
+  type StatementExcerpt,
+} from '../../row-votes/statement-excerpt.ts'
 import type { StatementPlace } from '../store.ts'
 import { hashBytes, heightKey, pieceBytes } from './layout.ts'
 
-/** A piece of a statement. */
+/** A piece of a statement; null for one that must not be there. */
 interface StatementPiece {
   readonly key: Buffer
-  readonly value: Uint8Array
+  readonly value: Uint8Array | null
 }
 
 /** Height, block hash, runtime and root. */
@@ -49,13 +54,17 @@ export function splitStatementKey(key: Buffer): StatementPlace {
   }
 }
 
-/** The pieces of the message of a statement, in their order. */
-export function statementPieces(statement: RowStatement): StatementPiece[] {
+const excerptPieces = Math.ceil(maxExcerptBytes / pieceBytes)
+
+/** The pieces of the message of a statement or an excerpt, in their order; excerpts under one key differ in length. */
+export function statementPieces(statement: RowStatement | StatementExcerpt): StatementPiece[] {
+  const isWhole = statement.proofs === undefined
   const key = statementKey(statement)
-  const bytes = encodeRowStatement(statement)
-  return Array.from({ length: Math.ceil(bytes.length / pieceBytes) }, (_, piece) => ({
+  const bytes = isWhole ? encodeRowStatement(statement) : encodeStatementExcerpt(statement)
+  const own = Math.ceil(bytes.length / pieceBytes)
+  return Array.from({ length: isWhole ? own : excerptPieces }, (_, piece) => ({
     key: piece === 0 ? key : numbered(key, piece),
-    value: bytes.subarray(piece * pieceBytes, (piece + 1) * pieceBytes),
+    value: piece < own ? bytes.subarray(piece * pieceBytes, (piece + 1) * pieceBytes) : null,
   }))
 }
 
@@ -63,4 +72,12 @@ function numbered(key: Buffer, piece: number): Buffer {
   const number = Buffer.allocUnsafe(pieceNumberBytes)
   number.writeUInt16BE(piece, 0)
   return Buffer.concat([key, number])
+}
+
+/** How a message of an excerpt begins, which is the head of a list of ten, and one of a statement of nine. */
+const excerptHead = 0x8a
+
+/** Whether a stored message is that of an excerpt. */
+export function isExcerpt(message: Buffer): boolean {
+  return message[0] === excerptHead
 }

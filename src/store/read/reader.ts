@@ -10,6 +10,7 @@ import {
   type Environment,
   openForReading,
   readValue,
+  usedBytes,
   type WriterProcess,
 } from '../disk/environment.ts'
 import {
@@ -141,6 +142,7 @@ export function createStoreReader(
       }
     },
     clearDeadReaders: () => environment.root.readerCheck(),
+    usedBytes: () => usedBytes(environment),
     close: () => {
       clearInterval(watch)
       for (const open of held.keys()) open.release()

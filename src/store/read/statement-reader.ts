@@ -2,15 +2,25 @@
 import { ServiceError } from '../../errors.ts'
 import { decodeRowStatement, type RowStatement } from '../../row-votes/row-statement.ts'
 import { countRowVotes } from '../../row-votes/row-votes.ts'
+import { decodeStatementExcerpt, type StatementExcerpt } from '../../row-votes/statement-excerpt.ts'
 import type { Environment, ReadTransaction } from '../disk/environment.ts'
 import { heightKey } from '../disk/layout.ts'
-import { keyOfStatement, splitStatementKey, statementKey } from '../disk/statement-layout.ts'
+import {
+  isExcerpt,
+  keyOfStatement,
+  splitStatementKey,
+  statementKey,
+} from '../disk/statement-layout.ts'
 import type { RowVoters, Snapshot } from '../store.ts'
 
 export interface StatementReads
   extends Pick<
     Snapshot,
-    'rowStatements' | 'rowStatementPlaces' | 'rowStatementMessage' | 'rowVotes'
+    | 'rowStatements'
+    | 'statementExcerpts'
+    | 'rowStatementPlaces'
+    | 'rowStatementMessage'
+    | 'rowVotes'
   > {
   /** Keys of all pieces. */
   rowStatementKeys(start: Uint8Array, end: Uint8Array): Iterable<Buffer>
@@ -43,18 +53,19 @@ export function createStatementReads(
     return new Map([...pieces].map(([name, values]) => [name, Buffer.concat(values)]))
   }
 
-  const statements = (height: number): RowStatement[] => {
+  const stored = (height: number): (RowStatement | StatementExcerpt)[] => {
     const found = [...messages(heightKey(height), heightKey(height + 1)).values()]
     return found.flatMap((message) => decode(message, (error) => onDamaged(error, height)))
   }
 
   return {
     rowStatementKeys: keys,
-    rowStatements: statements,
+    rowStatements: (height) => stored(height).filter((each) => each.proofs === undefined),
+    statementExcerpts: (height) => stored(height).filter((each) => each.proofs !== undefined),
     rowVotes: (view, height) => {
       const hash = hashAt(height)
       if (voters === null || hash === undefined) return undefined
-      const counted = statements(height)
+      const counted = stored(height)
         .filter(({ blockHash, runtime }) => blockHash === hash && runtime === voters.runtime)
         .map((statement) => ({
           ...statement,
@@ -66,7 +77,8 @@ export function createStatementReads(
     rowStatementMessage: (place) => {
       const key = statementKey(place)
       const found = messages(key, Buffer.concat([key, Buffer.alloc(3, 0xff)]))
-      return found.get(key.toString('hex'))
+      const message = found.get(key.toString('hex'))
+      return message && !isExcerpt(message) ? message : undefined
     },
   }
 
@@ -76,9 +88,12 @@ export function createStatementReads(
   }
 }
 
-function decode(message: Buffer, onDamaged: (error: ServiceError) => void): RowStatement[] {
+function decode(
+  message: Buffer,
+  onDamaged: (error: ServiceError) => void,
+): (RowStatement | StatementExcerpt)[] {
   try {
-    return [decodeRowStatement(message)]
+    return [isExcerpt(message) ? decodeStatementExcerpt(message) : decodeRowStatement(message)]
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error
     onDamaged(error)

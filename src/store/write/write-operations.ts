@@ -9,6 +9,7 @@ import {
 } from '../../primitives/height-ranges.ts'
 import type { Seal } from '../../primitives/seal.ts'
 import type { RowStatement } from '../../row-votes/row-statement.ts'
+import type { StatementExcerpt } from '../../row-votes/statement-excerpt.ts'
 import type { FingerprintSeed } from '../disk/fingerprint.ts'
 import {
   heightKey,
@@ -90,8 +91,8 @@ export function putSeals(
 /** Stores statements about rows at a height, and removes others; `onStored` is called unless the height is too low. */
 export function putRowStatements(
   height: number,
-  statements: readonly RowStatement[],
-  outdated: readonly RowStatement[],
+  statements: readonly (RowStatement | StatementExcerpt)[],
+  outdated: readonly (RowStatement | StatementExcerpt)[],
   onStored: () => void,
 ): WriteOperation {
   return (state) => {
@@ -132,7 +133,8 @@ export function replaceBlocks(
       if (number < change.state.tail) continue
       change = withSeals(context, putAfter(context, change, block), number, block.seals)
     }
-    return { ...change, state: moveTail(context, change.state) }
+    // Rows of blocks without documents stay where others of them go.
+    return blocks.length === 0 ? change : { ...change, state: moveTail(context, change.state) }
   }
 }
 
@@ -207,7 +209,7 @@ function knownHeights({ blocks, pruned }: StoreState): HeightRanges {
 }
 
 /** Removes the rows of removed blocks as well. */
-function withoutRows(
+export function withoutRows(
   { slots }: WriteContext,
   snapshot: HeldSnapshot,
   { writes, state }: StoreChange,
@@ -225,7 +227,7 @@ function putAfter(context: WriteContext, before: StoreChange, block: BlockToStor
 }
 
 /** Adds the seals that are not stored yet. */
-function withSeals(
+export function withSeals(
   context: WriteContext,
   change: StoreChange,
   height: number,

@@ -29,6 +29,7 @@ import { createStoreReader, type StoreReaderOptions } from '../read/reader.ts'
 import type { StoreWriter } from '../store.ts'
 import { type CommitQueue, createCommitQueue, type WriteOperation } from './commit-queue.ts'
 import { createCompaction } from './compaction.ts'
+import { putRowBlocks, raiseRowTail } from './row-block-operations.ts'
 import { createViewWriter } from './view-operations.ts'
 import { loadSlots } from './view-slots.ts'
 import {
@@ -163,6 +164,10 @@ function createStoreWriter(
     ...views.puts,
     ...createGenesis(queue, options, identity),
     prune: compaction.prune,
+    pruneRowsBelow: async (height) => {
+      await queue.run('compaction', raiseRowTail(height))
+      await compaction.prune()
+    },
     flushed,
     reader,
     close,
@@ -193,6 +198,7 @@ type Puts = Pick<
   | 'putSealedBlock'
   | 'replaceBlocks'
   | 'truncateAbove'
+  | 'putRowBlocks'
   | 'putRowStatements'
   | 'putRecord'
 >
@@ -223,6 +229,7 @@ function createPuts(queue: CommitQueue, context: WriteContext, onBlocks: () => v
     replaceBlocks: (from, to, blocks) => write(replaceBlocks(context, from, to, blocks)),
     truncateAbove: (height) =>
       write(replaceBlocks(context, height + 1, Number.MAX_SAFE_INTEGER, [])),
+    putRowBlocks: (blocks) => queue.run('rows', putRowBlocks(context, blocks)),
     putRowStatements: async (height, statements, outdated = []) => {
       let isStored = false
       const onStored = (): void => {

@@ -2,7 +2,8 @@
  * A program that has a store open, for tests that kill it, fill its disk or start a second one.
  * `hold <path>` opens the store and waits; `hold-as-user <path>` does so as another user than root.
  * `write <path>` resumes at the first unsealed block and stores blocks, with reorganisations and pruning, until it
- * is killed; it says each height that was acknowledged. `fill <path>` stores blocks until one fails, and says as JSON
+ * is killed; it says each height that was acknowledged. `write-rows <path>` does so with blocks without documents, as an
+ * application, from the first height whose rows it lacks. `fill <path>` stores blocks until one fails, and says as JSON
  * what happened.
  */
 import { writeSync } from 'node:fs'
@@ -10,7 +11,8 @@ import process from 'node:process'
 import { pino } from 'pino'
 import { ServiceError } from '../../../src/errors.ts'
 import type { RowStatement } from '../../../src/row-votes/row-statement.ts'
-import type { StoreWriter } from '../../../src/store/store.ts'
+import { excerptOf, type StatementExcerpt } from '../../../src/row-votes/statement-excerpt.ts'
+import type { RowBlockToStore, StoreWriter } from '../../../src/store/store.ts'
 import { openWriter } from '../../../src/store/write/writer.ts'
 import { opaqueBlock, opaqueNetwork, opaqueSeal } from '../../support/chain/opaque-blocks.ts'
 import { leaveRoot } from '../../support/other-user/leave-root.ts'
@@ -23,7 +25,7 @@ export const writtenRetainBlocks = 100
 export const writtenRetainRows = 150
 /** Every so many heights the last few are replaced by those of another branch. */
 const reorgEvery = 40
-const reorgDepth = 6
+export const reorgDepth = 6
 
 /** Bytes of the body at a height. */
 export function writtenBytes(height: number): number {
@@ -94,6 +96,60 @@ async function writeHeight(store: StoreWriter, height: number): Promise<void> {
   )
 }
 
+/** Every so many heights the store without documents gives up all but the newest. */
+const pruneRowsEvery = 25
+/** How many it keeps. */
+export const keptRowBlocks = 60
+
+/** The block at a height as an application keeps it. */
+export function writtenRowBlock(height: number, branch = 'main'): RowBlockToStore {
+  const { header, seals } = opaqueBlock(height, 1, branch)
+  const { number, hash, parentHash, root, timestamp } = header
+  return { header: { number, hash, parentHash, root, timestamp }, seals }
+}
+
+/** What it keeps of a statement about it. */
+export function writtenExcerpt(height: number): StatementExcerpt {
+  const { hash } = writtenRowBlock(height).header
+  const views = Array.from({ length: 10 }, (_, index) => `View ${index}`)
+  const statement = opaqueStatement(height, hash, { views })
+  const wanted = new Set(statement.leaves.slice(0, 1 + (height % 9)).map(({ view }) => view))
+  const excerpt = excerptOf(statement, wanted)
+  if (excerpt === null) throw new Error('it has one leaf at least')
+  return excerpt
+}
+
+async function writeRows(store: StoreWriter): Promise<void> {
+  const done = store.reader.read((snapshot) => snapshot.viewRanges(writtenSlot))
+  for (let height = (done.at(-1)?.[1] ?? 0) + 1; ; height++) {
+    const written = writeRowsAt(store, height).then(() => say(`acknowledged ${height}`))
+    if (height % 4 === 0) await written
+    if (height % pruneRowsEvery === 0) await store.pruneRowsBelow(height - keptRowBlocks + 1)
+  }
+}
+
+/** Where a reorganisation is due, the blocks of another branch are put first, and then those of the main one. */
+async function writeRowsAt(store: StoreWriter, height: number): Promise<void> {
+  const isReorg = height % reorgEvery === 0
+  const heights = isReorg
+    ? Array.from({ length: reorgDepth }, (_, index) => height - reorgDepth + 1 + index)
+    : [height]
+  if (isReorg) {
+    void store.putRowBlocks(heights.map((each) => writtenRowBlock(each, `at-${height}`)))
+    void store.truncateAbove(height - reorgDepth)
+  }
+  const blocks = heights.map((each) => writtenRowBlock(each))
+  const unsealed = blocks.map(({ header }) => ({
+    header: { ...header, root: '0'.repeat(64) },
+    seals: [],
+  }))
+  void store.putRowBlocks(unsealed)
+  void store.putRowBlocks(blocks)
+  void store.putRowStatements(height, [writtenExcerpt(height)])
+  const rows = blocks.map(({ header }) => viewBlock(header, writtenRows(header.number)))
+  await store.putViewRows(writtenSlot, rows)
+}
+
 async function fill(store: StoreWriter): Promise<void> {
   let acknowledged = 0
   let failure: unknown
@@ -121,8 +177,10 @@ async function main(mode: string | undefined, path: string): Promise<void> {
   const log = pino({ enabled: false })
   if (mode === 'hold-as-user') leaveRoot()
   const retain = { retainBlocks, ...(mode === 'write' && { retainRows: writtenRetainRows }) }
-  const store = await openWriter({ path, network: opaqueNetwork, ...retain }, { log })
+  const program = mode === 'write-rows' ? { program: 'app' as const } : {}
+  const store = await openWriter({ path, network: opaqueNetwork, ...retain, ...program }, { log })
   if (mode === 'write') return write(store)
+  if (mode === 'write-rows') return writeRows(store)
   if (mode === 'fill') return fill(store)
   say('open')
   setInterval(() => undefined, 1_000)

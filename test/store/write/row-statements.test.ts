@@ -2,11 +2,16 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { encodeRowStatement } from '../../../src/row-votes/row-statement.ts'
+import {
+  excerptOf,
+  mergeExcerpts,
+  type StatementExcerpt,
+} from '../../../src/row-votes/statement-excerpt.ts'
 import { decodeViewBlock, encodeViewBlock } from '../../../src/store/disk/view-layout.ts'
 import type { StatementPlace, StoreWriter } from '../../../src/store/store.ts'
 import { openWriter } from '../../../src/store/write/writer.ts'
 import { captureLog } from '../../support/captured-log.ts'
-import { opaqueBlock, opaqueNetwork } from '../../support/chain/opaque-blocks.ts'
+import { namedHash, opaqueBlock, opaqueNetwork } from '../../support/chain/opaque-blocks.ts'
 import { opaqueStatement } from '../../support/row-statements.ts'
 import { openTestStore, testDirectory } from '../../support/test-store.ts'
 import { viewBlock } from '../../support/view-rows.ts'
@@ -129,6 +134,58 @@ describe('statements about rows', () => {
       store.reader.read((snapshot) => snapshot.rowStatements(170)),
       [],
     )
+  })
+})
+
+/** What the statement about 1,000 Views says of those with these numbers. */
+function excerptAt(from: number, to: number, host?: string): StatementExcerpt {
+  const names = Array.from({ length: 1_000 }, (_, index) => `View ${index}`)
+  const statement = opaqueStatement(5, hashAt(5), { views: names, ...(host && { host }) })
+  const views = names.slice(from, to).map(namedHash)
+  return excerptOf(statement, new Set(views)) ?? assert.fail()
+}
+
+describe('excerpts of statements', () => {
+  it('are kept beside statements, counted with them, and never sent as one', async (t) => {
+    const store = await openTestStore(t)
+    await store.putBlock(opaqueBlock(5, 50))
+    const hosts = ['03'.repeat(33), '04'.repeat(33)]
+    store.reader.countRowVotesOf({ hosts: new Set(hosts), runtime: 1 })
+    const [excerpt, whole] = [
+      excerptAt(3, 5, hosts[0]),
+      opaqueStatement(5, hashAt(5), { views: ['View 3'], host: '04'.repeat(33) }),
+    ]
+    await store.putRowStatements(5, [excerpt, whole])
+    store.reader.read((snapshot) => {
+      assert.deepEqual(snapshot.statementExcerpts(5), [excerpt])
+      assert.deepEqual(snapshot.rowStatements(5), [whole])
+      assert.deepEqual(snapshot.rowVotes(namedHash('View 3'), 5)?.votes[0]?.hosts, hosts)
+      assert.deepEqual(snapshot.rowVotes(namedHash('View 4'), 5)?.votes[0]?.hosts, [hosts[0]])
+      assert.equal(snapshot.rowVotes(namedHash('View 5'), 5), undefined)
+      assert.equal([...snapshot.rowStatementPlaces(5, 5)].length, 2)
+      assert.equal(snapshot.rowStatementMessage(placeOf(excerpt)), undefined)
+      assert.ok(snapshot.rowStatementMessage(placeOf(whole)) !== undefined)
+    })
+    await store.putRowStatements(5, [], [excerpt])
+    store.reader.read((snapshot) => {
+      assert.deepEqual([...snapshot.rowStatementPlaces(5, 5)], [placeOf(whole)])
+    })
+  })
+
+  it('take the place of each other, a shorter one that of a longer one as well', async (t) => {
+    const store = await openTestStore(t)
+    const [long, short] = [excerptAt(0, 64), excerptAt(100, 101)]
+    const read = (): readonly object[] =>
+      store.reader.read((snapshot) => snapshot.statementExcerpts(5))
+    await store.putRowStatements(5, [long])
+    assert.deepEqual(read(), [long])
+    await store.putRowStatements(5, [short])
+    assert.deepEqual(read(), [short])
+    await store.putRowStatements(5, [mergeExcerpts(short, excerptAt(0, 30))])
+    assert.deepEqual(read(), [mergeExcerpts(excerptAt(0, 30), short)])
+    await store.putRowStatements(5, [], [short])
+    const keys = store.reader.read((snapshot) => [...snapshot.rowStatementPlaces(0, 100)])
+    assert.deepEqual(keys, [])
   })
 })
 
