@@ -61,6 +61,13 @@ for (const [name, text] of [
     })
   })
 
+test('of a long response that is malformed the beginning is shown', () => {
+  const text = `<html>${'x'.repeat(1_000)}`
+  assert.throws(() => decodeResponse(text, 1, 7), {
+    facts: { starts: text.slice(0, 120), characters: text.length },
+  })
+})
+
 test('one result for a batch is an error with a code', () => {
   const text = JSON.stringify(reply(7, { result: 'one' }))
   assert.throws(() => decodeResponse(text, 3, 7), { code: 'CHAIN_ANSWER_MALFORMED' })

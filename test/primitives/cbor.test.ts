@@ -99,6 +99,11 @@ test('a head that is too long, of another kind, cut off or beyond 2^53 - 1 is re
   }
 })
 
+test('a byte order mark is a character of its text like any other', () => {
+  const text = '\ufefftext'
+  assert.equal(readText(createByteReader(encode(text))), text)
+})
+
 test('strings beyond the end, and text that is not UTF-8, are refused', () => {
   assert.equal(skipString(createByteReader(Buffer.from('43abcd', 'hex')), major.bytes), -1)
   assert.equal(readBytes(createByteReader(Buffer.from('5b001fffffffffffff', 'hex'))), undefined)

@@ -64,6 +64,7 @@ test('what cannot be a View is named with its reason, and the others are served'
   const folder = `0x${'c'.repeat(64)}.view`
   const short = `0x${'d'.repeat(64)}.view`
   const wrong = `0x${'e'.repeat(64)}.view`
+  const circle = `0x${'1'.repeat(64)}.view`
   await put(room.path, good)
   await put(room.path, invalid)
   await writeFile(join(room.path, huge), new Uint8Array(maxViewFile + 1))
@@ -75,15 +76,17 @@ test('what cannot be a View is named with its reason, and the others are served'
   await writeFile(join(room.path, 'README'), 'not looked at')
   await writeFile(join(room.path, '.hidden.view'), 'not looked at')
   await symlink('nowhere', join(room.path, `0x${'f'.repeat(64)}.view`))
+  await symlink(circle, join(room.path, circle))
   const opened = await room.open()
   await until(() => opened.report()?.last_read != null)
   const { others = [], files, refused } = opened.report() ?? {}
-  assert.deepEqual([room.names(), files, refused], [['Good'], 8, 7])
+  assert.deepEqual([room.names(), files, refused], [['Good'], 9, 8])
   const reasons = new Map(others.map(({ file, reason }) => [file, reason]))
   assert.match(String(reasons.get(invalid.name)), /^VIEWS_WIRE_MALFORMED: /)
   assert.match(String(reasons.get(huge)), /^VIEWS_TOO_LARGE: /)
   assert.match(String(reasons.get(pipe)), /^HOST_VIEW_FILE_UNREADABLE: .*no regular file$/)
   assert.match(String(reasons.get(folder)), /^HOST_VIEW_FILE_UNREADABLE: .*no regular file$/)
+  assert.equal(reasons.get(circle), 'HOST_VIEW_FILE_UNREADABLE: it cannot be read: ELOOP')
   assert.match(String(reasons.get(short)), /^VIEWS_FILE_MALFORMED: .* 5 bytes/)
   assert.equal(
     reasons.get(wrong),
@@ -99,8 +102,8 @@ test('what cannot be a View is named with its reason, and the others are served'
     new Set(['HOST_VIEW_FILE_REFUSED']),
   )
   const metrics = String(await room.metrics.metrics())
-  assert.match(metrics, /viewmesh_host_views_dir_refused_files 7\n/)
-  assert.match(metrics, /viewmesh_host_views_dir_files 8\n/)
+  assert.match(metrics, /viewmesh_host_views_dir_refused_files 8\n/)
+  assert.match(metrics, /viewmesh_host_views_dir_files 9\n/)
 })
 
 test('a refused file is read again when it changes, and not before', async (t) => {

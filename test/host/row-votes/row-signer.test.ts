@@ -2,12 +2,12 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import type { HostedView } from '../../../src/host/views/hosted-view.ts'
-import { isValidSignature } from '../../../src/identity/signature.ts'
+import { type DigestSigner, isValidSignature } from '../../../src/identity/signature.ts'
 import { type RowStatement, rowsDigest } from '../../../src/row-votes/row-statement.ts'
 import { blockRoot, type ViewLeaf } from '../../../src/row-votes/view-leaf.ts'
 import type { StoreWriter } from '../../../src/store/store.ts'
 import { oracleRoot } from '../../primitives/oracle.ts'
-import { testNetwork } from '../../support/chain/sealed-blocks.ts'
+import { testNetwork, testSigner } from '../../support/chain/sealed-blocks.ts'
 import { startChild } from '../../support/child-program.ts'
 import { createSeededRandom } from '../../support/seeded-random.ts'
 import { testDirectory } from '../../support/test-store.ts'
@@ -43,6 +43,23 @@ function assertSigned(room: SigningRoom, height: number, views: readonly HostedV
     { height: statement.blockNumber, hash: statement.blockHash, leaves: statement.leaves },
     { height, hash, leaves: leaves.sort((a, b) => (a.view < b.view ? -1 : 1)) },
   )
+}
+
+/** A statement about the first block of a chain. */
+function signedBy(
+  signer: DigestSigner,
+  [first]: ReturnType<typeof engineChain>,
+  leaves: readonly ViewLeaf[],
+): RowStatement {
+  const block = { network: testNetwork, runtime: 1, blockNumber: 100 }
+  const unsigned = { ...block, blockHash: first?.header.hash ?? '', root: blockRoot(leaves) }
+  return {
+    ...unsigned,
+    leaves,
+    signatureType: signer.type,
+    signatureIdentity: signer.identity,
+    signatureValue: signer.sign(rowsDigest(unsigned)),
+  }
 }
 
 function assertValid(statement: RowStatement): void {
@@ -130,22 +147,29 @@ describe('a Host', () => {
     )
   })
 
+  it('signs what another Host signed, whatever that was', async (t) => {
+    const room = await openSigningRoom(t)
+    const view = logs(1)
+    const chain = engineChain(1)
+    const leaves = [{ view: view.id, rowsRoot: 'ab'.repeat(32), count: 9 }]
+    const foreign = signedBy(testSigner('another Host'), chain, leaves)
+    await room.store.putRowStatements(100, [foreign])
+    await room.put(chain)
+    room.serve(view)
+    await room.untilSigned(1)
+    const own = room.statements(100).filter(({ root }) => root !== foreign.root)
+    assert.deepEqual(
+      own.map((statement) => [statement.signatureIdentity, statement.leaves]),
+      [[hostSigner.identity, [leafOf(room.store, view, 100)]]],
+    )
+  })
+
   it('never contradicts what it signed once', async (t) => {
     const room = await openSigningRoom(t)
     const [first, second] = [logs(1), logs(2)]
     const chain = engineChain(1)
-    const block = { network: testNetwork, runtime: 1, blockNumber: 100 }
     const leaves = [{ view: first.id, rowsRoot: 'ab'.repeat(32), count: 9 }]
-    const blockHash = chain[0]?.header.hash ?? ''
-    const unsigned = { ...block, blockHash, root: blockRoot(leaves) }
-    const signed: RowStatement = {
-      ...unsigned,
-      leaves,
-      signatureType: hostSigner.type,
-      signatureIdentity: hostSigner.identity,
-      signatureValue: hostSigner.sign(rowsDigest(unsigned)),
-    }
-    await room.store.putRowStatements(100, [signed])
+    await room.store.putRowStatements(100, [signedBy(hostSigner, chain, leaves)])
     await room.put(chain)
     room.serve(first, second)
     await room.untilSigned(1)

@@ -20,3 +20,13 @@ for (const [what, text] of [
     assert.ok(bytes.length <= 4_096, `${bytes.length} bytes`)
     assert.doesNotMatch(bytes.toString(), /\\ud[89a-f]/)
   })
+
+test('a failure is written with its code, message and remedy, a mistake of ours without a code', () => {
+  const error = new ServiceError('REGISTRY_REFUSED', 'no', { remedy: 'Ask.' })
+  assert.deepEqual(failedOutcome(error), {
+    error: { code: 'REGISTRY_REFUSED', message: 'no', remedy: 'Ask.' },
+  })
+  assert.deepEqual(failedOutcome(new Error('a\nmistake')), {
+    error: { code: null, message: 'a mistake', remedy: null },
+  })
+})

@@ -39,6 +39,23 @@ test('a lens is downloaded, its redirects and its hash are shown on standard err
   assert.equal(stderr, `redirected to ${base}/lens.wasm\nsha256 ${hash} (give it with --sha256)\n`)
 })
 
+test('every status from 300 to 399 redirects, one below or above it does not', async (context) => {
+  const { base, add } = await openServed(context, ({ url }, response) => {
+    const status = Number(url?.slice(1))
+    const location = status === 300 ? '/399' : '/lens.wasm'
+    if (url === '/lens.wasm') response.end(wasm)
+    else response.writeHead(status, { location }).end()
+  })
+  const { exitCode, stderr } = await add(`${base}/300`)
+  assert.equal(exitCode, 0)
+  assert.match(stderr, /^redirected to .*\/399\nredirected to .*\/lens\.wasm\nsha256 /)
+  for (const status of [299, 400]) {
+    const refused = await add(`${base}/${status}`)
+    assert.equal(refused.exitCode, 1)
+    assert.match(refused.stderr, new RegExp(`/${status} returned the status ${status}\n`))
+  }
+})
+
 test('a lens with another hash than --sha256 is refused, one with that hash is taken', async (context) => {
   const { base, add } = await openServed(context, (_request, response) => response.end(wasm))
   const other = await add(`${base}/a`, '--sha256', '0'.repeat(64))

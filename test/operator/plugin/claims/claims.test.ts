@@ -14,13 +14,15 @@ interface PutClaim {
   readonly marks?: Readonly<Record<string, string>>
   readonly annotations?: Readonly<Record<string, string>>
   readonly phase?: string
+  /** Of the volume, which may be larger than what is asked for. */
+  readonly capacity?: string
   readonly deletionTimestamp?: string
 }
 
 /** A claim as the operator labels it, of Host mainnet. */
 function putClaim(
   name: string,
-  { marks, annotations, phase, deletionTimestamp }: PutClaim = {},
+  { marks, annotations, phase, capacity, deletionTimestamp }: PutClaim = {},
 ): void {
   const [holds = ''] = name.split('-')
   const mark = holds === 'keys' ? { [records.keyringFingerprint]: fingerprint } : {}
@@ -36,7 +38,10 @@ function putClaim(
       ...(deletionTimestamp === undefined ? {} : { deletionTimestamp }),
     },
     spec: { resources: { requests: { storage: '1Gi' } } },
-    status: { phase: phase ?? 'Bound' },
+    status: {
+      phase: phase ?? 'Bound',
+      ...(capacity === undefined ? {} : { capacity: { storage: capacity } }),
+    },
   } as KubernetesObject)
 }
 
@@ -72,8 +77,9 @@ async function userOf(name: string): Promise<string> {
 
 test('claims are listed with who uses them and whether an identity is on them', async () => {
   putHost(1)
-  for (const name of ['keys-mainnet-host-0', 'data-mainnet-host-0', 'keys-mainnet-host-1'])
-    putClaim(name)
+  putClaim('keys-mainnet-host-0')
+  putClaim('data-mainnet-host-0', { capacity: '2Gi' })
+  putClaim('keys-mainnet-host-1')
   putClaim('keys-mainnet-host-2', { annotations: {} })
   putClaim('keys-mainnet-host-3', { phase: 'Pending', annotations: {} })
   putClaim('data-mainnet-host-1', { deletionTimestamp: '2026-01-01T00:00:00Z' })
@@ -84,7 +90,7 @@ test('claims are listed with who uses them and whether an identity is on them', 
   assert.deepEqual(stdout.trimEnd().split('\n'), [
     'CLAIM                 RESOURCE       USED BY              IDENTITY           SIZE   AGE',
     `keys-mainnet-host-0   host/mainnet   pod mainnet-host-0   ${fingerprint}   1Gi    -`,
-    'data-mainnet-host-0   host/mainnet   Host mainnet         -                  1Gi    -',
+    'data-mainnet-host-0   host/mainnet   Host mainnet         -                  2Gi    -',
     `keys-mainnet-host-1   host/mainnet   unused               ${fingerprint}   1Gi    -`,
     'keys-mainnet-host-2   host/mainnet   unused               unknown            1Gi    -',
     'keys-mainnet-host-3   host/mainnet   unused               -                  1Gi    -',

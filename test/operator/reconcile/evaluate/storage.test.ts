@@ -168,16 +168,18 @@ test('it is said for as long as the replica cannot be asked, and not once it has
   assert.equal(reasonOf(saying([{ code: 'HOST_FORK_TOO_DEEP', message: 'no' }])), 'Bound')
 })
 
-test('what the storage refuses is repeated', () => {
-  const refused = placed('data', {
-    requested: '200Gi',
-    conditions: { ControllerResizeError: 'no space on the array' },
-  })
-  assert.deepEqual(reported(larger, [keys, refused]), {
-    reason: 'ExpansionFailed',
-    message:
-      'Claim data-mainnet-host-0 cannot grow to 200Gi: no space on the array. Free or add storage; the storage’s own log may say more.',
-  })
+test('what the storage refuses is repeated, be it of the array or of the file system', () => {
+  for (const failed of ['ControllerResizeError', 'NodeResizeError']) {
+    const refused = placed('data', {
+      requested: '200Gi',
+      conditions: { [failed]: 'no space on the array' },
+    })
+    assert.deepEqual(reported(larger, [keys, refused]), {
+      reason: 'ExpansionFailed',
+      message:
+        'Claim data-mainnet-host-0 cannot grow to 200Gi: no space on the array. Free or add storage; the storage’s own log may say more.',
+    })
+  }
 })
 
 test('a claim never asks for less than it has', () => {
