@@ -74,6 +74,11 @@ describe('an answer that lacks blocks of a View says which', () => {
       '{ Counted(filter: {_blockNumber: {_in: [3, 6]}}) { n } }',
       undefined,
     ],
+    [
+      'but not for a filter that no row can match',
+      '{ Counted(filter: {_blockNumber: {_in: []}}) { n } }',
+      undefined,
+    ],
     ['but not where no View is asked', '{ Block { number } }', undefined],
   ]
   for (const [which, query, expected] of cases) {

@@ -69,6 +69,19 @@ test('an edited file is the next revision, once', async (context) => {
   )
 })
 
+test('a file of a View that is larger than any View may be is not read', async (context) => {
+  const project = await openTestProject(context)
+  await project.create('Things', draft(), 'create')
+  const path = join(project.folder, 'views/Things/query.graphql')
+  await writeFile(path, '#'.repeat(512 * 1024))
+  await project.load('Things')
+  await writeFile(path, '#'.repeat(512 * 1024 + 1))
+  await assert.rejects(project.load('Things'), {
+    code: 'TOOLKIT_FILE_REFUSED',
+    message: 'views/Things/query.graphql has 524289 bytes, and may have 524288',
+  })
+})
+
 test('a View that was copied into the project has revision 1 when it is first read', async (context) => {
   const project = await openTestProject(context)
   const folder = join(project.folder, 'views/Copied')

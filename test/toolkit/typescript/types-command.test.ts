@@ -119,6 +119,13 @@ test('an SDL may be as long as that of a View that is registered, and no longer'
   assert.match(stderr, /^error: a\.graphql: the SDL has 8193 bytes, and 8192 are accepted\n/)
 })
 
+test('what cannot be read where the types are to go is said to be that', async (t) => {
+  const { run } = await open(t)
+  const { exitCode, stderr } = await run([...both, '--out', `${'a'.repeat(300)}.ts`])
+  assert.equal(exitCode, 1)
+  assert.match(stderr, /^error: .*\/a{300}\.ts cannot be read\n/)
+})
+
 test('a file of somebody else is not written over without --force, and a link never', async (t) => {
   const { run, read, path, write } = await open(t)
   write('mine.ts', 'export const mine = 1\n')

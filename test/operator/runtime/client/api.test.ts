@@ -27,20 +27,21 @@ function answerNext(
 
 test('each refusal of the API server has a code that says what to do next', async () => {
   const codes = [
-    [400, 'BadRequest', 'OPERATOR_API_REFUSED'],
-    [403, 'Forbidden', 'OPERATOR_API_FORBIDDEN'],
-    [404, 'NotFound', 'OPERATOR_API_NOT_FOUND'],
-    [409, 'AlreadyExists', 'OPERATOR_API_EXISTS'],
-    [409, 'Conflict', 'OPERATOR_API_CONFLICT'],
-    [410, 'Expired', 'OPERATOR_API_EXPIRED'],
-    [422, 'Invalid', 'OPERATOR_API_INVALID'],
-    [500, 'InternalError', 'OPERATOR_API_FAILED'],
+    [400, 'BadRequest', 'OPERATOR_API_REFUSED', /^Check that the cluster is of a version that/],
+    [403, 'Forbidden', 'OPERATOR_API_FORBIDDEN', /^A policy of the cluster refuses it, whatever/],
+    [404, 'NotFound', 'OPERATOR_API_NOT_FOUND', /^Nothing where the object is meant to go;/],
+    [409, 'AlreadyExists', 'OPERATOR_API_EXISTS', /^Nothing: it is tried again\.$/],
+    [409, 'Conflict', 'OPERATOR_API_CONFLICT', /^Nothing: it is tried again\.$/],
+    [410, 'Expired', 'OPERATOR_API_EXPIRED', /^Nothing: it is tried again\.$/],
+    [422, 'Invalid', 'OPERATOR_API_INVALID', /^Correct what the message names in the spec/],
+    [500, 'InternalError', 'OPERATOR_API_FAILED', /^See the log of the API server if this/],
   ] as const
-  for (const [code, reason, expected] of codes) {
+  for (const [code, reason, expected, remedy] of codes) {
     answerNext([code, status(code, reason)])
     await assert.rejects(room.client.api.patch(address, {}, { type: 'merge' }), {
       code: expected,
       message: `patch configmaps apps/a: ${code} ${reason} it is`,
+      remedy,
     })
   }
 })
