@@ -78,6 +78,22 @@ test('an empty object restricts nothing, and an empty _or matches nothing', asyn
   }
 })
 
+test('a condition on a list holds where one of its rows meets it', async (t) => {
+  const { query, chain } = await openGraphqlRoom(t)
+  const highest = chain.map(({ number, block }) => {
+    const values = (block.transactions ?? []).map((one) =>
+      typeof one === 'object' ? BigInt(String(one?.value)) : 0n,
+    )
+    return { number, value: values.reduce((most, value) => (value > most ? value : most), 0n) }
+  })
+  assert.ok(new Set(highest.map(({ value }) => value)).size > 1, 'blocks differ')
+  for (const { value: bound } of highest) {
+    const filter = `{transactions: {value: {_geq: "${bound}"}}}`
+    const { Block } = await query(`{ Block(filter: ${filter}) { number } }`)
+    assert.deepEqual(numbers(Block), numbers(highest.filter(({ value }) => value >= bound)), filter)
+  }
+})
+
 test('patterns take % at the start, the end, both, or once in the middle', async (t) => {
   const { query, chain } = await openGraphqlRoom(t)
   const hash = chain[2]?.hash ?? ''

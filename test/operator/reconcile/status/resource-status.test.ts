@@ -157,6 +157,35 @@ test('a step that is tried again says what to do should it stay', () => {
   )
 })
 
+test('what was ready stays Ready while a step fails, in whatever order its conditions stand', () => {
+  const condition = {
+    observedGeneration: 1,
+    lastTransitionTime: '2026-01-01T00:00:00Z',
+    message: '',
+  }
+  const error = new ServiceError('OPERATOR_API_FAILED', 'apply failed', { remedy: 'See its log.' })
+  const readyAfter = (status: 'True' | 'False'): unknown => {
+    const before = {
+      ...generator,
+      metadata: { ...generator.metadata, generation: 1 },
+      status: {
+        conditions: [
+          { ...condition, type: 'Reconciling', status: 'False', reason: 'Succeeded' },
+          { ...condition, type: 'Ready', status, reason: 'AllReady' },
+          { ...condition, type: 'IdentityReady', status: 'True', reason: 'Kept' },
+        ],
+      } as unknown as GeneratorStatus,
+    }
+    const { conditions } = wantedStatus(generatorLogic, { options }, before, {
+      findings: { ...foundFacts(facts), error },
+      state: { ...emptyState, counts: readyCounts, claims: boundClaims(generator) },
+    })
+    return conditions.find(({ type }) => type === 'Ready')?.reason
+  }
+  assert.equal(readyAfter('True'), 'AllReady')
+  assert.equal(readyAfter('False'), 'Pending')
+})
+
 test('Ready does not say that a paused spec was applied', () => {
   const claims = boundClaims(generator)
   const settled = { counts: readyCounts, claims }
