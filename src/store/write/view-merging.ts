@@ -1,5 +1,5 @@
 /** Merges index tables of Views in the background, as spans get deep enough or Views are done with them. */
-import type { StoreState } from '../disk/layout.ts'
+import { type StoreState, spanBlocks } from '../disk/layout.ts'
 import type { HeldSnapshot } from '../read/snapshot.ts'
 import type { Write } from './block-writes.ts'
 import type { CommitQueue, WriteOperation } from './commit-queue.ts'
@@ -11,9 +11,16 @@ import type { WriteContext } from './write-operations.ts'
 /** Writes in one transaction, so that others need not wait long; a span that takes more is merged alone. */
 const mergedAtOnce = 256
 
+interface PutBlock {
+  readonly height: number
+}
+
 interface ViewMerging {
-  /** Looks for spans that are due, of these slots and where a span got deep enough of all; merges them in the background. */
-  start(slots?: Iterable<number>): void
+  /**
+   * Looks for spans that are due, of slots for which deep blocks were put and, where a span got deep enough, of all;
+   * merges them in the background.
+   */
+  start(puts?: Iterable<readonly [slot: number, blocks: readonly PutBlock[]]>): void
   /** Resolves when everything that was started is done; throws what failed. */
   finished(): Promise<void>
   /** Stops after the transaction that is under way; the next program goes on. */
@@ -34,9 +41,11 @@ export function createViewMerging(queue: CommitQueue, context: WriteContext): Vi
     isRunning = false
   }
   return {
-    start: (slots = []) => {
-      for (const slot of slots) waiting.add(slot)
+    start: (puts = []) => {
       const now = deepestSpan(queue.state())
+      const end = (now + 1) * spanBlocks
+      for (const [slot, blocks] of puts)
+        if (blocks.some(({ height }) => height < end)) waiting.add(slot)
       if (now > deepest) for (const [slot] of context.slots.all()) waiting.add(slot)
       deepest = now
       if (waiting.size === 0 || isRunning) return

@@ -69,15 +69,16 @@ export function createViewWriter(queue: CommitQueue, context: WriteContext): Vie
   const puts: ViewPuts = {
     putViewRows: async (slot, blocks) => {
       const stored = new Set<number>()
-      await queue.run('rows', putSlots(context, new Map([[slot, blocks]]), stored))
-      merging.start([slot])
+      const bySlot = new Map([[slot, blocks]])
+      await queue.run('rows', putSlots(context, bySlot, stored))
+      merging.start(bySlot)
       return [...stored]
     },
     putEmptyViewBlocks: async (blocks) => {
       const stored = new Set<number>()
       const bySlot = emptyBySlot(blocks)
       await queue.run('rows', putSlots(context, bySlot, stored))
-      merging.start(bySlot.keys())
+      merging.start(bySlot)
       return [...stored]
     },
     clearViewFailures: (slot) => queue.run('rows', clearFailures(context, slot)),
