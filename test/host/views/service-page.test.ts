@@ -46,6 +46,11 @@ interface Attested {
   readonly _attestations: number
 }
 
+interface NestedBlock {
+  readonly number: number
+  readonly transactions: readonly { readonly transactionIndex: number }[]
+}
+
 /** The API of a Host as its administrator and its users see it. */
 function clientOf(origin: string) {
   const views = `${origin}/api/v0/views`
@@ -88,6 +93,11 @@ describe('a Host with blocks of a chain', () => {
   })
   after(() => host.close())
 
+  /**
+   * Also: "A View defines a WebAssembly lens that filters, decodes and reshapes primitive data"; the Host "writes results to
+   * its local database and serves them over GraphQL"; "A decode lens (named `decode_log`) turns raw logs into decoded
+   * structured output".
+   */
   test('"loads the WebAssembly lens and starts transforming data … with no restart"', async () => {
     const inputs = [
       { name: 'from', type: 'address', indexed: true },
@@ -126,6 +136,35 @@ describe('a Host with blocks of a chain', () => {
   test('"`@materialized(if: true)` computes at write time": rows are there unasked', async () => {
     const found = (await client.list()).find(({ name }) => name === 'TokenTransfer')
     assert.ok(found !== undefined && found.rows >= 45)
+  })
+
+  /** "… (including on nested selections) are supported", in one request over "primitive collections and View collections". */
+  test('"nested selections across relations, filters and ordering" of rows and documents', async () => {
+    const { data, errors } = await client.query<{
+      rows: Rows
+      logs: Rows
+      blocks: readonly NestedBlock[]
+    }>(`{
+      rows: TokenTransfer(filter: {amount: {_gt: 0}}, order: {_blockNumber: DESC}, limit: 3) { hash _source }
+      logs: Log(filter: {address: "${token}", topics: {_any: {_eq: "${transfer}"}}}, order: {blockNumber: DESC}, limit: 3) {
+        transaction { hash logs(filter: {address: "${token}"}, order: {logIndex: DESC}) { logIndex } }
+      }
+      blocks: Block(order: {number: DESC}, limit: 2) {
+        number transactions(order: {transactionIndex: DESC}, filter: {logs: {address: {_eq: "${token}"}}}) { transactionIndex }
+      }
+    }`)
+    assert.equal(errors, undefined)
+    assert.deepEqual([data.rows.length, data.logs.length, data.blocks.length], [3, 3, 2])
+    for (const { hash, _source } of data.rows)
+      assert.deepEqual((_source as { transaction: unknown }).transaction, { hash })
+    const [newest, before] = data.blocks
+    assert.ok(newest !== undefined && before !== undefined && newest.number > before.number)
+    const places = newest.transactions.map(({ transactionIndex }) => transactionIndex)
+    assert.ok(places.length > 1)
+    assert.deepEqual(
+      places,
+      places.toSorted((a, b) => b - a),
+    )
   })
 
   test('"Applications can filter query results by attestation count"', async () => {
