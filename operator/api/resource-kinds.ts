@@ -25,6 +25,11 @@ export interface ResourceKind {
   /** Fields that `kubectl get --field-selector` takes. */
   readonly selectableFields: readonly string[]
   readonly scale: boolean
+  /**
+   * Whether resources of other kinds are worked on while this one cannot be read. Its definition may come later than
+   * the operator.
+   */
+  readonly standsAlone: boolean
 }
 
 export const apiGroup = 'viewmesh.io'
@@ -166,6 +171,7 @@ export const generatorKind: ResourceKind & { readonly kind: 'Generator' } = {
   ],
   selectableFields: networkField,
   scale: false,
+  standsAlone: false,
 }
 
 export const hostKind: ResourceKind & { readonly kind: 'Host' } = {
@@ -195,6 +201,7 @@ export const hostKind: ResourceKind & { readonly kind: 'Host' } = {
   ],
   selectableFields: networkField,
   scale: true,
+  standsAlone: false,
 }
 
 export const viewKind: ResourceKind = {
@@ -267,6 +274,8 @@ export const viewKind: ResourceKind = {
   ],
   selectableFields: [],
   scale: false,
+  // Hosts keep the Views they have.
+  standsAlone: true,
 }
 
 /** Every kind that has pods, by its name. */

@@ -10,13 +10,13 @@ import type {
   V1StatefulSet,
 } from '@kubernetes/client-node'
 import { labels } from '../../api/annotations.ts'
-import { resourceKinds, viewKind, workloadKinds } from '../../api/resource-kinds.ts'
-import type { Generator, Host, Resource, ViewResource, Workload } from '../../api.ts'
+import { resourceKinds } from '../../api/resource-kinds.ts'
+import type { Resource, Workload } from '../../api.ts'
 import { claimName, podName, volumes } from '../../resources/names/names.ts'
 import type { ChildObject } from '../../resources/objects/child-object.ts'
 import type { Reflector } from '../../runtime/cache/reflector.ts'
 import type { KubernetesObject } from '../../runtime/client/kubernetes-object.ts'
-import { builtinTypes, type ResourceType } from '../../runtime/client/resource-type.ts'
+import { builtinTypes } from '../../runtime/client/resource-type.ts'
 import { type KeptClaim, keepClaim, type PlacedClaim } from './claim.ts'
 import { type Informer, type OpenReflector, openInformer } from './informer.ts'
 import { type Ingress, ingressOf } from './ingress.ts'
@@ -54,10 +54,8 @@ interface KeptChild extends PackedObject {
 }
 
 /** The resources that people write, by kind. */
-interface ResourceInformers {
-  readonly Generator: Informer<Generator>
-  readonly Host: Informer<Host>
-  readonly View: Informer<ViewResource>
+type ResourceInformers = {
+  readonly [K in Resource['kind']]: Informer<Extract<Resource, { readonly kind: K }>>
 }
 
 export interface ClusterView {
@@ -86,14 +84,13 @@ export function openClusterView(
       labelSelector: applied,
       keep: belonging((object: KubernetesObject) => keepChild(object)),
     })
-  const resource = <R extends Resource>(type: ResourceType, standsAlone = false): Informer<R> =>
-    openInformer<R, R>(open, namespaces, { type, standsAlone, keep: (value) => value })
-  const resources: ResourceInformers = {
-    Generator: resource<Generator>(workloadKinds.Generator),
-    Host: resource<Host>(workloadKinds.Host),
-    // The definition may come later than the operator, and Hosts keep the Views they have.
-    View: resource<ViewResource>(viewKind, true),
-  }
+  const resources = Object.fromEntries(
+    resourceKinds.map((type) => {
+      const { standsAlone } = type
+      const options = { type, standsAlone, keep: (value: Resource): Resource => value }
+      return [type.kind, openInformer(open, namespaces, options)]
+    }),
+  ) as ResourceInformers
   const children = {
     ConfigMap: child('ConfigMap'),
     NetworkPolicy: child('NetworkPolicy'),
