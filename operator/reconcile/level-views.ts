@@ -8,31 +8,41 @@ import { networkOf, viewConfigName, viewPartName } from '../resources/names/name
 import { maxViewParts, type PlacedViews } from '../resources/pod/placed-views.ts'
 import { type Cluster, currentParts, placedViews, viewsOf } from './evaluate/host-views.ts'
 
-/** That the Views of a Host lay where they had to, and by which state of what is watched. */
+/** What was found of a Host last. */
 interface Level {
-  readonly mark: string
+  /** By which state of what is watched its Views lay where they had to; null where they did not. */
+  readonly mark: string | null
   readonly left: PlacedViews['left']
 }
 
 /** More Hosts than an operator has; of one that is deleted its line stays until then. */
 const maxKept = 10_000
 
-/** What `placedViews` returns, from the same objects. */
-export function createPlacedViews(cluster: Cluster): (host: Host) => PlacedViews {
+interface HostPlaces {
+  /** What `placedViews` returns, from the same objects. */
+  placed(host: Host): PlacedViews
+  /** Whether there was no room for a file of this name when `placed` was called last. */
+  isLeft(host: Host, name: string): boolean
+}
+
+/** `onLeft` is called with a Host where room is lacking for other Views than before. */
+export function createHostPlaces(cluster: Cluster, onLeft: (host: Host) => void): HostPlaces {
   const known = new Map<string, Level>()
-  return (host) => {
-    const { uid } = host.metadata
-    const mark = markOf(cluster, host)
-    const level = known.get(uid)
-    const current = currentParts(cluster, host)
-    if (mark !== null && level?.mark === mark) return { parts: current, left: level.left }
-    known.delete(uid)
-    const placed = placedViews(cluster, host)
-    if (mark !== null && isDeepStrictEqual(placed.parts, current)) {
+  return {
+    placed: (host) => {
+      const { uid } = host.metadata
+      const mark = markOf(cluster, host)
+      const level = known.get(uid)
+      const current = currentParts(cluster, host)
+      if (mark !== null && level?.mark === mark) return { parts: current, left: level.left }
+      const placed = placedViews(cluster, host)
+      const { left } = placed
       if (known.size >= maxKept) known.clear()
-      known.set(uid, { mark, left: placed.left })
-    }
-    return placed
+      known.set(uid, { mark: isDeepStrictEqual(placed.parts, current) ? mark : null, left })
+      if (!isDeepStrictEqual(left, level?.left ?? [])) onLeft(host)
+      return placed
+    },
+    isLeft: ({ metadata: { uid } }, name) => known.get(uid)?.left.includes(name) ?? false,
   }
 }
 

@@ -3,6 +3,7 @@ import type { Logger } from 'pino'
 import { viewKind, workloadKinds } from '../api/resource-kinds.ts'
 import type { Host, Resource } from '../api.ts'
 import type { KubernetesApi } from '../runtime/client/api.ts'
+import { keyOf } from '../runtime/client/resource-type.ts'
 import type { Reconcile } from '../runtime/controller.ts'
 import type { EventRecorder } from '../runtime/event-recorder.ts'
 import type { StatusWriter } from '../runtime/status-writer.ts'
@@ -11,7 +12,7 @@ import type { ReconcileOptions } from './fetch/kind-logic.ts'
 import { createResyncInterval } from './fetch/resync-interval.ts'
 import { generatorLogic } from './generator-logic.ts'
 import { createHostLogic } from './host-logic.ts'
-import { createPlacedViews } from './level-views.ts'
+import { createHostPlaces } from './level-views.ts'
 import type { ClusterView } from './observe/cluster-view.ts'
 import { fetchText, openHealthObserver } from './observe/health-observer.ts'
 import type { Informer } from './observe/informer.ts'
@@ -48,6 +49,9 @@ export function openReconcilers(
   { api, view, status, events, log }: ReconcilersParts,
 ): Reconcilers {
   let controllers: Controllers | null = null
+  const addViewsOf = (hostKey: string): void => {
+    for (const one of viewKeysOf(view, hostKey)) controllers?.View.add(one, 'owned')
+  }
   const observer = openHealthObserver(
     {},
     {
@@ -56,16 +60,18 @@ export function openReconcilers(
       onChange: (owner) => {
         const { kind, key } = parseObservedName(owner)
         controllers?.[kind].add(key, 'owned')
-        if (kind !== 'Host') return
-        for (const one of viewKeysOf(view, key)) controllers?.View.add(one, 'owned')
+        if (kind === 'Host') addViewsOf(key)
       },
     },
   )
   const { Generator: generators, Host: hosts } = view.resources
   const count = (): number =>
     Object.values(view.resources).reduce((sum, informer) => sum + sizeOf(informer), 0)
+  const places = createHostPlaces(view, ({ metadata: { namespace, name } }) =>
+    addViewsOf(keyOf(namespace, name)),
+  )
   const hostViews = {
-    placed: createPlacedViews(view),
+    placed: places.placed,
     asked: (host: Host) => askedViews(view, host),
   }
   const shared = {
@@ -92,7 +98,12 @@ export function openReconcilers(
         informer: hosts,
         type: workloadKinds.Host,
       }),
-      View: createViewReconcile({ ...shared, informer: view.resources.View, type: viewKind }),
+      View: createViewReconcile({
+        ...shared,
+        informer: view.resources.View,
+        type: viewKind,
+        isLeft: places.isLeft,
+      }),
     },
     startWatches: (given) => {
       controllers = given

@@ -25,7 +25,7 @@ import {
 import { storedView } from './evaluate/host-views.ts'
 import { type Management, rivalOf, unmanaged } from './evaluate/management.ts'
 import { isSenderKnown, registrationOf } from './evaluate/registration.ts'
-import { selectedHosts, situationsOf } from './evaluate/view-situations.ts'
+import { type SituationParts, selectedHosts, situationsOf } from './evaluate/view-situations.ts'
 import { isStillThere } from './fetch/still-there.ts'
 import {
   buildView,
@@ -55,15 +55,17 @@ interface ViewMemory {
   stored: { readonly version: string; readonly read: ReadView | null } | null
 }
 
+interface ViewParts extends ReconcileParts<ViewResource>, Pick<SituationParts, 'isLeft'> {}
+
 interface ViewContext {
-  readonly parts: ReconcileParts<ViewResource>
+  readonly parts: ViewParts
   readonly view: ViewResource
   readonly memory: ViewMemory
   readonly run: ReconcileRun
 }
 
 /** The reconcile of Views. */
-export function createViewReconcile(parts: ReconcileParts<ViewResource>): Reconcile {
+export function createViewReconcile(parts: ViewParts): Reconcile {
   const memories = new Map<string, ViewMemory>()
   return async (key, run) => {
     const { namespace, name } = parseKey(key)

@@ -7,12 +7,14 @@ import { childNames } from '../../resources/names/names.ts'
 import { type ClusterView, liveChild, podsOf } from '../observe/cluster-view.ts'
 import type { HealthObserver } from '../observe/health-observer.ts'
 import { healthTargets } from './health-targets.ts'
-import { isForeign, placedViews } from './host-views.ts'
+import { isForeign } from './host-views.ts'
 import type { HostSituation } from './view-at-host.ts'
 
-interface SituationParts {
+export interface SituationParts {
   readonly view: ClusterView
   readonly observer: Pick<HealthObserver, 'view'>
+  /** Whether the ConfigMaps of a Host had no room for a file of this name when it was reconciled last. */
+  readonly isLeft: (host: Host, name: string) => boolean
 }
 
 /** Hosts that a View selects, by name. */
@@ -35,14 +37,14 @@ export function situationsOf(
   return selectedHosts(parts.view, view).map((host) => {
     const isRegistered = view.spec.registryID !== undefined
     const { isAsked, reports } = reportsOf(parts, host, id)
-    // Placing all of its Views takes a while, and what is served has its place.
+    // What is served has its place.
     const isMissing = !isRegistered && [...reports.values()].includes(null)
     return {
       host,
       isRegistered,
       isForeign: isForeign(view, host),
       isOutdated: !isRegistered && isOutdated(parts.view, host),
-      isLeft: isMissing && placedViews(parts.view, host).left.includes(`${id}.view`),
+      isLeft: isMissing && parts.isLeft(host, `${id}.view`),
       isAsked,
       reports,
     }

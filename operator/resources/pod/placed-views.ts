@@ -41,7 +41,9 @@ export function placeViews(
   const placeOf = ({ name }: StoredView): number =>
     current.findIndex((part) => part !== null && Object.hasOwn(part, name))
   const put = (index: number, { name, bytes }: StoredView): void => {
-    parts[index] = { ...parts[index], [name]: bytes }
+    const part = parts[index] ?? {}
+    part[name] = bytes
+    parts[index] = part
   }
   const views = [...new Map(wanted.map((view) => [view.name, view])).values()]
   for (const view of views) if (placeOf(view) >= 0) put(placeOf(view), view)

@@ -3,9 +3,10 @@ import { test } from 'node:test'
 import { labels } from '../../../operator/api/annotations.ts'
 import type { ViewResource } from '../../../operator/api.ts'
 import { placedViews } from '../../../operator/reconcile/evaluate/host-views.ts'
-import { createPlacedViews } from '../../../operator/reconcile/level-views.ts'
+import { createHostPlaces } from '../../../operator/reconcile/level-views.ts'
 import type { ClusterView } from '../../../operator/reconcile/observe/cluster-view.ts'
 import { viewConfigName, viewPartName } from '../../../operator/resources/names/names.ts'
+import { maxPartBytes, maxViewParts } from '../../../operator/resources/pod/placed-views.ts'
 import type { KubernetesObject } from '../../../operator/runtime/client/kubernetes-object.ts'
 import { readHost } from '../../support/resources/operator-cases.ts'
 import { plainDefinition, viewWith } from '../../support/resources/view-cases.ts'
@@ -15,9 +16,15 @@ const minimal = readHost('host-minimal')
 const { namespace } = minimal.metadata
 const host = { ...minimal, metadata: { ...minimal.metadata, uid: 'uid-of-host' } }
 const count = 50
+const nobody = (): void => undefined
 const fileOf = (number: number): string => `0x${String(number).padStart(64, '0')}.view`
 
-function mapOf(name: string, owner: string, files: readonly string[]): KubernetesObject {
+function mapOf(
+  name: string,
+  owner: string,
+  files: readonly string[],
+  bytes = 'AAAA',
+): KubernetesObject {
   const map = {
     ...{ apiVersion: 'v1', kind: 'ConfigMap' },
     metadata: {
@@ -25,7 +32,7 @@ function mapOf(name: string, owner: string, files: readonly string[]): Kubernete
       labels: { [labels.partOf]: 'viewmesh', [labels.managedBy]: 'viewmesh-operator' },
       ownerReferences: [{ uid: owner }],
     },
-    binaryData: Object.fromEntries(files.map((file) => [file, 'AAAA'])),
+    binaryData: Object.fromEntries(files.map((file) => [file, bytes])),
   }
   return map as unknown as KubernetesObject
 }
@@ -69,7 +76,7 @@ function watched(objects: readonly KubernetesObject[], versions: ReadonlyMap<str
 test('Views that lie where they have to are unpacked once, and again when one of them changes', () => {
   const versions = new Map<string, string>()
   const { cluster, unpacked } = watched([host, ...views, ...kept, part] as never, versions)
-  const placed = createPlacedViews(cluster)
+  const { placed } = createHostPlaces(cluster, nobody)
   const first = placed(host)
   assert.ok(unpacked.length > count)
   unpacked.length = 0
@@ -87,7 +94,7 @@ test('Views that lie where they have to are unpacked once, and again when one of
 
 test('Views that have to be written are placed at every reconcile until they are', () => {
   const { cluster, unpacked } = watched([host, ...views, ...kept] as never, new Map())
-  const placed = createPlacedViews(cluster)
+  const { placed } = createHostPlaces(cluster, nobody)
   const wanted = placedViews(cluster, host)
   assert.equal(Object.keys(wanted.parts[0] ?? {}).length, count)
   for (let turn = 0; turn < 2; turn += 1) {
@@ -98,10 +105,11 @@ test('Views that have to be written are placed at every reconcile until they are
 })
 
 test('a View that is paused, or gets another ID, is placed again', () => {
-  const { cluster, unpacked } = watched([host, ...views, ...kept, part] as never, new Map())
-  const placed = createPlacedViews(cluster)
+  const own = structuredClone(views)
+  const { cluster, unpacked } = watched([host, ...own, ...kept, part] as never, new Map())
+  const { placed } = createHostPlaces(cluster, nobody)
   placed(host)
-  const [view] = views
+  const [view] = own
   assert.ok(view)
   for (const change of [
     () => Object.assign(view, { spec: { ...view.spec, paused: true } }),
@@ -112,4 +120,21 @@ test('a View that is paused, or gets another ID, is placed again', () => {
     placed(host)
     assert.ok(unpacked.length > 1)
   }
+})
+
+test('which Views have no room is known once the Host was looked at, and told when that changes', () => {
+  const bytes = 'AAAA'.repeat(maxPartBytes / 3)
+  const large = views.map((view, number) =>
+    mapOf(viewConfigName(view), view.metadata.uid, [fileOf(number)], bytes),
+  )
+  const parts = [host, ...views, ...large] as never
+  const told: string[] = []
+  const { placed, isLeft } = createHostPlaces(viewOf(parts), ({ metadata: { name } }) => {
+    told.push(name)
+  })
+  const lacking = (): number => views.filter((_, number) => isLeft(host, fileOf(number))).length
+  assert.equal(lacking(), 0)
+  for (let turn = 0; turn < 2; turn += 1) placed(host)
+  assert.equal(lacking(), count - maxViewParts)
+  assert.deepEqual(told, [host.metadata.name])
 })

@@ -12,7 +12,7 @@ import { askedViews } from '../../../operator/reconcile/evaluate/host-views.ts'
 import { createResyncInterval } from '../../../operator/reconcile/fetch/resync-interval.ts'
 import { generatorLogic } from '../../../operator/reconcile/generator-logic.ts'
 import { createHostLogic } from '../../../operator/reconcile/host-logic.ts'
-import { createPlacedViews } from '../../../operator/reconcile/level-views.ts'
+import { createHostPlaces } from '../../../operator/reconcile/level-views.ts'
 import {
   type ClusterView,
   openClusterView,
@@ -301,8 +301,9 @@ function reconcilesOf(state: State, self: string = 'viewmesh/operator'): Reconci
     nowMs: () => state.nowMs,
     resync: createResyncInterval(5_000, () => state.resources),
   }
+  const { isLeft, placed } = createHostPlaces(view, () => undefined)
   const hostViews = {
-    placed: createPlacedViews(view),
+    placed,
     asked: (host: Host) => askedViews(view, host),
   }
   const hosts = { ...shared, informer: view.resources.Host, type: types.Host }
@@ -310,6 +311,10 @@ function reconcilesOf(state: State, self: string = 'viewmesh/operator'): Reconci
   return {
     Generator: createReconcile(generatorLogic, generators),
     Host: createReconcile(createHostLogic(view.resources.Generator, hostViews), hosts),
-    View: createViewReconcile({ ...shared, informer: view.resources.View, type: types.View }),
+    View: createViewReconcile({
+      ...{ ...shared, isLeft },
+      informer: view.resources.View,
+      type: types.View,
+    }),
   }
 }
