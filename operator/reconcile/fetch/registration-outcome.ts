@@ -1,5 +1,5 @@
 /** What a Job that registers a View comes to: from its pods, which are read when it is asked for and not watched. */
-import type { V1Job, V1Pod } from '@kubernetes/client-node'
+import type { V1ContainerStateTerminated, V1Job, V1Pod } from '@kubernetes/client-node'
 import { registrationTerms } from '../../../src/service/contract.ts'
 import type { PreparedTransaction } from '../../api/view-status.ts'
 import { fieldsOf, parseFields } from '../../resources/names/unchecked-json.ts'
@@ -37,7 +37,7 @@ export interface RegistrationOutcome {
   readonly prepared: PreparedTerms | null
   readonly registered: Registered | null
   readonly failure: JobFailure | null
-  /** Why there is no pod, or it does not run, in the words of Kubernetes. */
+  /** Why there is no pod, or it does not run or ended without a word, in the words of Kubernetes. */
   readonly obstacle: string | null
 }
 
@@ -83,12 +83,21 @@ function keepRun({ metadata, status }: V1Pod): KeptRun {
   const isStarting = reason === undefined || reason === 'ContainerCreating'
   const waiting = isStarting ? null : `${reason}: ${message ?? ''}`
   const unplaced = scheduled?.status === 'False' ? (scheduled.message ?? 'no machine fits') : null
+  const { terminated } = container?.state ?? {}
   return {
     owners: references.filter(({ kind }) => kind === 'Job').map(({ uid }) => uid),
     createdMs: timeOf(metadata?.creationTimestamp) ?? 0,
-    text: container?.state?.terminated?.message ?? null,
-    obstacle: (waiting ?? unplaced)?.replaceAll(/\s+/g, ' ').slice(0, maxText) ?? null,
+    text: terminated?.message ?? null,
+    obstacle:
+      (waiting ?? unplaced ?? endOf(terminated))?.replaceAll(/\s+/g, ' ').slice(0, maxText) ?? null,
   }
+}
+
+/** How a container ended that says nothing, as one whose memory was not enough does. */
+function endOf(terminated: V1ContainerStateTerminated | undefined): string | null {
+  const { exitCode = 0, message, reason } = terminated ?? {}
+  if (exitCode === 0 || message !== undefined) return null
+  return `its container ended with exit code ${exitCode} (${reason ?? 'no reason'})`
 }
 
 const nothing = { prepared: null, registered: null, failure: null }

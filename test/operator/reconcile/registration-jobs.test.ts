@@ -104,6 +104,29 @@ test('a Job whose image cannot be pulled says so', async () => {
   )
 })
 
+test('a Job whose container ended without a word says how it ended', async () => {
+  await room.put(view)
+  await room.reconcile(view)
+  const terminated = { exitCode: 137, reason: 'OOMKilled' }
+  const containerStatuses = [{ name: 'toolkit', state: { terminated } }]
+  await room.put(podOf(lastJob(), { containerStatuses }))
+  await room.reconcile(view)
+  const cause = 'its container ended with exit code 137 \\(OOMKilled\\)'
+  assert.match(
+    room.condition(view, 'Registered')?.message ?? '',
+    new RegExp(`cannot do its work: ${cause}\\. .* It then goes on by itself\\.`),
+  )
+  const failed = [{ type: 'Failed', status: 'True', reason: 'BackoffLimitExceeded' }]
+  await room.edit<V1Job & KubernetesObject>('Job', nameOf(lastJob()), (live) =>
+    Object.assign(live, { status: { conditions: failed } }),
+  )
+  await room.reconcile(view)
+  assert.match(
+    room.condition(view, 'Registered')?.message ?? '',
+    new RegExp(`came to nothing: ${cause}\\.`),
+  )
+})
+
 test('a Job that may not be made stalls the View until it may', async () => {
   await room.put(view)
   room.server.faults.add(({ method, path }, response) => {
