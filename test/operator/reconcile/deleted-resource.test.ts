@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { V1ConfigMap } from '@kubernetes/client-node'
 import { viewKind, workloadKinds } from '../../../operator/api/resource-kinds.ts'
-import type { Resource } from '../../../operator/api.ts'
+import type { Resource, ViewResource } from '../../../operator/api.ts'
 import { childNames, viewConfigName } from '../../../operator/resources/names/names.ts'
+import type { KubernetesObject } from '../../../operator/runtime/client/kubernetes-object.ts'
 import { collectionPath, objectPath } from '../../../operator/runtime/client/resource-type.ts'
 import { readHost } from '../../support/resources/operator-cases.ts'
-import { plainDefinition, viewWith } from '../../support/resources/view-cases.ts'
+import { plainDefinition, registration, viewWith } from '../../support/resources/view-cases.ts'
 import { reconcileRoom } from '../support/reconcile-room.ts'
 
 const host = readHost('host-minimal')
@@ -62,3 +64,41 @@ test('the ConfigMap of a deleted View is not made again, though its deletion is 
   await reconcile(view)
   assert.deepEqual(room.writes(), [])
 })
+
+for (const written of ['configmaps/senders-view', 'views/senders/status', 'jobs']) {
+  test(`a View replaced while ${written} is written leaves nothing to its namesake`, async () => {
+    const first = viewWith('senders', { definition: plainDefinition, registration }, namespace)
+    const sdl = 'type Other { address: String }'
+    const second = viewWith('senders', { definition: { ...plainDefinition, sdl } }, namespace)
+    Object.assign(second.metadata, { uid: 'uid-of-another' })
+    let isReplaced = false
+    room.server.faults.add(({ method, path }) => {
+      if (method === 'GET' || isReplaced || !path.endsWith(written)) return false
+      isReplaced = true
+      const address = { type: viewKind, namespace, name: 'senders' }
+      room.server.remove(objectPath(address))
+      room.server.put(objectPath(address), second as KubernetesObject)
+      return false
+    })
+    await room.put(first)
+    await reconcile(first)
+    assert.ok(isReplaced)
+    await room.put(second)
+    await reconcile(second)
+    // What Kubernetes collects, once it has seen that the owner is gone.
+    const map = room.read<V1ConfigMap & KubernetesObject>('ConfigMap', 'senders-view')
+    const [owner] = map.metadata?.ownerReferences ?? []
+    if (owner?.uid !== 'uid-of-another') await room.remove('ConfigMap', 'senders-view')
+    await room.reconcile(second)
+    await room.reconcile(second)
+    const { status } = room.read<ViewResource & KubernetesObject>('View', 'senders')
+    const after = room.read<V1ConfigMap & KubernetesObject>('ConfigMap', 'senders-view')
+    assert.equal(status?.type, 'Other')
+    assert.equal(status?.registration, undefined)
+    assert.deepEqual(Object.keys(after.binaryData ?? {}), [`${status?.viewID}.view`])
+    assert.deepEqual(
+      after.metadata?.ownerReferences?.map(({ uid }) => uid),
+      ['uid-of-another'],
+    )
+  })
+}
