@@ -95,6 +95,28 @@ test('a View comes to the Host as the file that others would post, and no pod is
   assert.deepEqual(decodeView(found.wire), decodeView(wire))
 })
 
+const arrivals: Readonly<Record<string, () => Promise<void>>> = {
+  Host: startHost,
+  View: async () => await room.put(view),
+  lens: async () => await room.put(lensMap(namespace)),
+}
+for (const order of ['Host View lens', 'Host lens View', 'View Host lens']) {
+  for (const names of [order.split(' '), order.split(' ').toReversed()]) {
+    test(`a View is served whose things come in the order ${names.join(', ')}`, async () => {
+      for (const name of names) {
+        await arrivals[name]?.()
+        await room.reconcile(view)
+        await room.reconcile(host)
+      }
+      await room.reconcile(host)
+      room.answer(saying({}))
+      await room.reconcile(view)
+      assert.equal(said('Ready'), 'True ViewServed')
+      assert.deepEqual(keysOf('mainnet-host-views-0'), [file.name])
+    })
+  }
+}
+
 test('the status says how the View stands at each Host, and Ready once all replicas serve it', async () => {
   await served()
   assert.equal(said('Ready'), 'True ViewServed')
