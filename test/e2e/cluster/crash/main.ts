@@ -1,7 +1,7 @@
 /**
- * Kills the operator at random moments while Hosts are created and scaled and Generators change, and looks
- * then whether the cluster is as if it had never been: `npm run crash:operator -- --rounds 100`. Needs the
- * cluster that KUBECONFIG names, and the images there.
+ * Kills the operator at random moments while Hosts are created and scaled, Generators change and Views come, go and
+ * are registered, and looks then whether the cluster is as if it had never been: `npm run crash:operator -- --rounds
+ * 100`. Needs the cluster that KUBECONFIG names, and the images there.
  */
 import assert from 'node:assert/strict'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -19,6 +19,7 @@ import {
   parked,
   type Written,
 } from '../support/cluster-resources.ts'
+import { openViewsOfCrash } from './views-of-crash.ts'
 
 const { values } = parseArgs({
   options: {
@@ -42,6 +43,8 @@ const cluster = await openCluster()
 await cluster.installDefinitions()
 const space = await openOperatorSpace(cluster)
 const here = inNamespace(cluster, space.namespace)
+const views = await openViewsOfCrash({ cluster, here })
+const env = { ...alone, ...views.env }
 try {
   await crash()
   process.stdout.write(`${rounds} rounds: nothing was lost, doubled or replaced\n`)
@@ -49,18 +52,21 @@ try {
   await writeDiagnostics('kills at random moments', { cluster, space })
   throw error
 } finally {
+  await views.close()
   await space.close()
   cluster.close()
 }
 
 async function crash(): Promise<void> {
-  await space.start({ env: alone })
+  await space.start({ env })
   await here.write(hostOf('running'))
   await here.reason('Host', 'running', 'Ready', 'AllReady')
   await here.write(hostOf('model', { ...parked, replicas: 2 }))
   await here.write(parkedGenerator('sole'))
   await marked('Host', 'model', 2)
   await marked('Generator', 'sole', 1)
+  await views.write()
+  await views.handedTo('model')
   const expectedHost = await normalObjects(here, 'model')
   const expectedGenerator = await normalObjects(here, 'sole')
   const pod = await podOf()
@@ -70,10 +76,12 @@ async function crash(): Promise<void> {
     await remember(seen)
     process.stdout.write(`round ${round} of ${rounds}\n`)
   }
-  await space.start({ env: alone })
+  await space.start({ env })
+  await views.write()
   for (const name of hosts) {
     await here.write(hostOf(name, { ...parked, replicas: 2 }))
     await marked('Host', name, 2)
+    await views.handedTo(name)
     assert.deepEqual(await normalObjects(here, name), expectedHost, name)
   }
   for (const name of generators) {
@@ -83,6 +91,7 @@ async function crash(): Promise<void> {
   }
   await here.write(hostOf('running'))
   await here.reason('Host', 'running', 'Ready', 'AllReady')
+  await views.registered()
   await remember(seen)
   assert.equal(await podOf(), pod, 'the running pod was replaced')
 }
@@ -90,13 +99,17 @@ async function crash(): Promise<void> {
 /** An operator that lives for a moment, and a change that comes at another. */
 async function oneRound(): Promise<void> {
   await space.stop('SIGKILL')
-  const program = await space.start({ env: alone, expectDeath: true })
-  const wanted = random.pick([
-    hostOf(random.pick(hosts), { ...parked, replicas: random.int(3) }),
-    parkedGenerator(random.pick(generators), { pruning: { maxBlocks: 1_000 + random.int(3) } }),
+  const program = await space.start({ env, expectDeath: true })
+  const host = hostOf(random.pick(hosts), { ...parked, replicas: random.int(3) })
+  const pruning = { maxBlocks: 1_000 + random.int(3) }
+  const generator = parkedGenerator(random.pick(generators), { pruning })
+  const makeChange = random.pick([
+    async () => await here.write(host),
+    async () => await here.write(generator),
+    views.change(random),
   ])
   const [lifeMs, changeMs] = [random.int(longestLifeMs), random.int(longestLifeMs)]
-  const change = sleep(changeMs).then(() => here.write(wanted))
+  const change = sleep(changeMs).then(makeChange)
   await sleep(lifeMs)
   program.process.kill('SIGKILL')
   await program.ended()
