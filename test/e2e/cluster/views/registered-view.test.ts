@@ -179,4 +179,13 @@ describe('Views that Jobs register, on a real cluster', () => {
     await here.reason('View', 'lost', 'Registered', 'Registered')
     assert.equal(await sent(0), before + 1)
   })
+
+  test('a node that is lost once it has the transaction takes the View once', async () => {
+    const before = await sent(0)
+    const isLost = chain.loseAnswer('eth_sendRawTransaction')
+    await write('cut', 'signer0')
+    await isLost
+    await here.reason('View', 'cut', 'Registered', 'Registered')
+    assert.equal(await sent(0), before + 1)
+  })
 })

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { createHash } from 'node:crypto'
+import { createHash, randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { after, before, describe, test } from 'node:test'
 import type { ViewStatus } from '../../../../operator/api/view-status.ts'
@@ -39,12 +39,19 @@ describe('Views, on a real cluster', () => {
     const found = await here.find('ConfigMap', name)
     return Object.keys((found as { binaryData?: object } | null)?.binaryData ?? {}).toSorted()
   }
-  /** What the Host of the samples answers through its Service. */
-  const asked = async (route: string): Promise<Answer> => {
-    const path = `/api/v1/namespaces/${space.namespace}/services/devnet-host:9181/proxy/api/v0/${route}`
+  /** What the Host of the samples answers, through its Service or one pod of it. */
+  const asked = async (route: string, from = 'services/devnet-host'): Promise<Answer> => {
+    const path = `/api/v1/namespaces/${space.namespace}/${from}:9181/proxy/api/v0/${route}`
     const { code, stdout, stderr } = await cluster.kubectl(['get', '--raw', path])
     assert.equal(code, 0, stderr)
     return JSON.parse(stdout)
+  }
+  const rows = `graphql?query=${encodeURIComponent('{ Height(limit: 1) { number } }')}`
+  const rowsWithinTenSeconds = async (from?: string): Promise<void> => {
+    await eventually(async () => {
+      const { data } = await asked(rows, from)
+      assert.equal(data?.['Height']?.length, 1)
+    }, 10_000)
   }
 
   test('Views come to a Host and go from it, each without touching the others or a pod', async () => {
@@ -83,7 +90,7 @@ describe('Views, on a real cluster', () => {
     await here.delete('Host', 'reader')
   })
 
-  test('samples in the wrong order come to rows at every replica, also of one that is added', async () => {
+  test('samples in the wrong order come to a View that both replicas serve', async () => {
     const apply = async (name: string): Promise<void> => {
       const text = readFileSync(`${repository}/charts/samples/${name}.yaml`, 'utf8')
       const manifest = text.replace(/image: \S+/, `image: ${clusterImage('anvil')}`)
@@ -93,35 +100,72 @@ describe('Views, on a real cluster', () => {
     }
     for (const name of ['view', 'devnet', 'anvil']) await apply(name)
     await here.reason('View', 'payments', 'Ready', 'ViewServed')
-    await here.patch('Host', 'devnet', { spec: { replicas: 3 } })
-    const { state, hosts } = await eventually(async () => {
-      const status = (await here.status('View', 'payments')) as ViewStatus
-      assert.equal(status.served, '3/3')
-      assert.ok((status.lastBlock ?? 0) > 0)
-      return status
-    })
-    assert.equal(state, 'live')
-    assert.deepEqual(
-      hosts?.map(({ name, served }) => [name, served]),
-      [['devnet', '3/3']],
-    )
+    const { served } = (await here.status('View', 'payments')) as ViewStatus
+    assert.equal(served, '2/2')
     await here.delete('View', 'payments')
     await eventually(async () => assert.deepEqual((await asked('views')).views, []))
   })
 
-  test('once a View is Ready its rows are at the Service of the Host, and go with the View', async () => {
+  test('once a View is Ready its rows are at the Service, also of a Host that is scaled', async () => {
     await here.write({ kind: 'View', name: 'heights', spec: { definition: heights } })
     await here.reason('View', 'heights', 'Ready', 'ViewServed')
-    const rows = `graphql?query=${encodeURIComponent('{ Height(limit: 1) { number } }')}`
+    await rowsWithinTenSeconds()
+    await here.patch('Host', 'devnet', { spec: { replicas: 3 } })
     await eventually(async () => {
-      const { data } = await asked(rows)
-      assert.equal(data?.['Height']?.length, 1)
-    }, 10_000)
+      const { served } = (await here.status('View', 'heights')) as ViewStatus
+      assert.equal(served, '3/3')
+    })
+    await rowsWithinTenSeconds()
+    for (const ordinal of [0, 1, 2]) await rowsWithinTenSeconds(`pods/devnet-host-${ordinal}`)
+    await eventually(async () => {
+      const { state, lastBlock, hosts } = (await here.status('View', 'heights')) as ViewStatus
+      assert.equal(state, 'live')
+      assert.ok((lastBlock ?? 0) > 0)
+      assert.deepEqual(
+        hosts?.map(({ name, served }) => [name, served]),
+        [['devnet', '3/3']],
+      )
+    })
     await here.delete('View', 'heights')
     await eventually(async () => {
       assert.deepEqual((await asked('views')).views, [])
       assert.equal((await asked(rows)).data?.['Height'], undefined)
     })
+  })
+
+  test('a View for which a Host has no room says so, and comes once another one goes', async () => {
+    // Two of these lie in one of the eight ConfigMaps.
+    const wasm = randomBytes(390_000)
+    const sha256 = createHash('sha256').update(wasm).digest('hex')
+    await cluster.apply(here.path('ConfigMap', 'lenses'), {
+      apiVersion: 'v1',
+      ...lensMap(space.namespace, wasm),
+    })
+    const names = Array.from({ length: 17 }, (_, number) => `large${number}`)
+    const configMapRef = { name: 'lenses', key: 'pass.wasm' }
+    const lenses = [{ label: 'large', wasm: { configMapRef, sha256 } }]
+    for (const name of names) {
+      const definition = { ...heights, sdl: `type Of_${name} { number: String }`, lenses }
+      await here.write({ kind: 'View', name, spec: { definition } })
+    }
+    const withReason = async (reason: string): Promise<readonly string[]> => {
+      const all = await Promise.all(
+        names.map(async (name) => [name, await here.condition('View', name, 'Served')] as const),
+      )
+      return all.flatMap(([name, served]) => (served?.reason === reason ? [name] : []))
+    }
+    const [left = ''] = await eventually(async () => {
+      const found = await withReason('NoRoom')
+      assert.equal(found.length, 1)
+      // The others are there, and no modules.
+      assert.equal((await withReason('Refused')).length, names.length - 1)
+      return found
+    })
+    const [other = ''] = names.filter((name) => name !== left)
+    await here.delete('View', other)
+    await here.reason('View', left, 'Served', 'Refused')
+    for (const name of names) await here.delete('View', name)
+    await eventually(async () => assert.deepEqual((await asked('views')).views, []))
   })
 
   test('a lens that loops is in the status with its reason, while blocks and other Views go on', async () => {
