@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { rmSync } from 'node:fs'
+import { existsSync, rmSync } from 'node:fs'
 import { after, before, describe, test } from 'node:test'
 import type { V1LeaseSpec } from '@kubernetes/client-node'
 import { requests } from '../../../../operator/api/annotations.ts'
@@ -30,12 +30,14 @@ interface Version {
 /** Tag of an older version to begin with, which is its commit; without one, `next` is what comes after. */
 const olderCommit = process.env['VIEWMESH_TEST_UPGRADE_FROM'] ?? ''
 const isNext = olderCommit === ''
+/** A row for each block. */
+const definition = { query: 'Block { number }', sdl: 'type Height { number: String }' }
 const skip = isNext ? false : 'only the next version is known to differ in it'
 
 await expectNobodyElse()
 
 /**
- * Two versions of the operator, one after the other, over the same Generator and Host. It looks after
+ * Two versions of the operator, one after the other, over the same Generator, Host and View. It looks after
  * every namespace, and its chart brings the definitions, so nothing else may be at work in the cluster.
  */
 describe('an upgrade of the operator, which looks after the whole cluster', () => {
@@ -60,6 +62,8 @@ describe('an upgrade of the operator, which looks after the whole cluster', () =
     place = await cluster.createNamespace(restrictedLevel)
     here = inNamespace(cluster, place)
     release = releasesIn(home)
+    // Other tests leave it, and here it comes with the new version, as wherever Views are new.
+    if (!knowsViews(old)) await withoutViews()
     await writeNode(cluster, place)
   })
   after(async () => {
@@ -88,6 +92,26 @@ describe('an upgrade of the operator, which looks after the whole cluster', () =
     await here.reason('Generator', 'kept', 'Ready', 'AllReady')
     await here.reason('Host', 'kept', 'Ready', 'AllReady')
   }
+  /** An older version may know no Views, and pods that it made then read none. */
+  const knowsViews = ({ folder }: Version): boolean => existsSync(`${folder}/crds/view.yaml`)
+  const withoutViews = async (): Promise<void> => {
+    const command = ['delete', 'crd', 'views.viewmesh.io', '--ignore-not-found']
+    const { code, stderr } = await cluster.kubectl(command)
+    assert.equal(code, 0, stderr)
+  }
+  const writeView = async (): Promise<void> => {
+    await here.write({ kind: 'View', name: 'kept', spec: { definition } })
+  }
+  /** Waits until the operator that is at work now has looked at the View. */
+  const lookedAtView = async (mark: string): Promise<void> => {
+    await here.patch('View', 'kept', {
+      metadata: { annotations: { [requests.reconcileAt]: mark } },
+    })
+    await eventually(async () => {
+      const { lastHandledReconcileAt } = await here.status('View', 'kept')
+      assert.equal(lastHandledReconcileAt, mark)
+    })
+  }
   const lives = async (): Promise<string[]> =>
     await Promise.all(['kept-generator-0', 'kept-host-0'].map((pod) => podLife(here, pod)))
   const peerID = async (kind: 'Generator' | 'Host'): Promise<string> =>
@@ -104,6 +128,9 @@ describe('an upgrade of the operator, which looks after the whole cluster', () =
     await here.write(hostOf('kept', { generators: [{ name: 'kept' }] }))
     await here.reason('Host', 'kept', 'SchemaInSync', 'Matched')
     await allReady()
+    if (!knowsViews(old)) return
+    await writeView()
+    await here.reason('View', 'kept', 'Ready', 'ViewServed')
   })
 
   test('it may neither list nor watch Secrets anywhere, and hand on no right', async () => {
@@ -192,6 +219,18 @@ describe('an upgrade of the operator, which looks after the whole cluster', () =
     await allReady()
   })
 
+  test('a View is served on, or says how pods of an operator that knew none are replaced', async () => {
+    const running = await lives()
+    if (!knowsViews(old)) await writeView()
+    await lookedAtView('upgraded')
+    if (knowsViews(old)) await here.reason('View', 'kept', 'Ready', 'ViewServed')
+    else {
+      const { message } = await here.reason('View', 'kept', 'Served', 'HostNeedsUpdate')
+      assert.ok(message.includes(requests.rollAt), message)
+    }
+    assert.deepEqual(await lives(), running)
+  })
+
   test('what the new version adds beside the pods is there at once', { skip }, async () => {
     for (const kind of ['Generator', 'Host'] as const) {
       const { spec } = (await here.find(kind, 'kept')) ?? {}
@@ -235,6 +274,7 @@ describe('an upgrade of the operator, which looks after the whole cluster', () =
     await here.reason('Host', 'kept', 'UpdateAvailable', 'UpToDate')
     await eventually(async () => assert.notEqual((await lives())[1], host))
     await allReady()
+    await here.reason('View', 'kept', 'Ready', 'ViewServed')
     const image = clusterImage('host', young.tag)
     assert.equal((await here.status('Host', 'kept')).image, image)
     const pod = await here.find('Pod', 'kept-host-0')
@@ -250,12 +290,16 @@ describe('an upgrade of the operator, which looks after the whole cluster', () =
     assert.deepEqual(await lives(), running)
     await here.reason('Host', 'kept', 'UpdateAvailable', 'NewTemplate')
     await here.reason('Generator', 'kept', 'UpdateAvailable', 'UpToDate')
+    assert.ok(await here.find('View', 'kept'))
+    if (knowsViews(old)) await lookedAtView('rolled-back')
+    await here.reason('View', 'kept', 'Ready', 'ViewServed')
   })
 
   test('uninstalled, it leaves the definitions, the resources and their pods', async () => {
     const running = await lives()
     await release(['uninstall', 'op', '--wait'])
-    for (const kind of ['Generator', 'Host'] as const) assert.ok(await here.find(kind, 'kept'))
+    for (const kind of ['Generator', 'Host', 'View'] as const)
+      assert.ok(await here.find(kind, 'kept'))
     assert.deepEqual(await lives(), running)
   })
 
@@ -263,6 +307,8 @@ describe('an upgrade of the operator, which looks after the whole cluster', () =
     const running = await lives()
     await release(['install', 'op', chartOf(old), ...untilReady], valuesOf(old))
     await allReady()
+    if (knowsViews(old)) await lookedAtView('installed')
+    await here.reason('View', 'kept', 'Ready', 'ViewServed')
     assert.deepEqual(await lives(), running)
   })
 })
