@@ -22,8 +22,8 @@ import { mergeDepth } from './span-writes.ts'
 import type { SlotChange } from './view-slots.ts'
 
 /** The highest span that no usual reorganisation reaches any more; -1 or less without one. */
-export function deepestSpan({ blocks }: StoreState): number {
-  const head = blocks.at(-1)?.[1] ?? 0
+export function deepestSpan({ blocks, pruned }: StoreState): number {
+  const head = Math.max(blocks.at(-1)?.[1] ?? 0, pruned.at(-1)?.[1] ?? 0)
   return Math.floor((head + 1 - mergeDepth) / spanBlocks) - 1
 }
 
@@ -38,7 +38,9 @@ export function dueViewSpan(state: StoreState, has: ViewSlot): number | undefine
     const first = span * spanBlocks
     const last = first + spanBlocks - 1
     const blocks = clipHeights(state.blocks, Math.max(first, state.tail), last)
-    if (subtractHeights(blocks, clipHeights(settled, first, last)).length === 0) return span
+    const others = clipHeights(state.pruned, Math.max(first, state.rowTail), last)
+    const known = uniteHeights([...blocks, ...others])
+    if (subtractHeights(known, clipHeights(settled, first, last)).length === 0) return span
   }
   return undefined
 }

@@ -258,6 +258,19 @@ describe('the index of rows', () => {
     await store.close()
     assert.deepEqual((await indexOf(path)).spans, [0])
   })
+
+  it('is merged in the same way where no documents are kept', async (t) => {
+    const path = testDirectory(t)
+    const store = await openAt(path, { program: 'app' })
+    for (const heights of [between(200, 300), between(60, 199)]) {
+      await store.putRowBlocks(heights.map((height) => opaqueBlock(height, 50)))
+      await putRows(store, heights)
+    }
+    await store.flushed()
+    const branches = onBranch(between(60, 300))
+    assertFound(store, branches)
+    assert.deepEqual((await closed(store, path, packedBytes(branches))).spans, [0, 64, 128])
+  })
 })
 
 /** Blocks are pruned by sixteen: those from here on are kept. */
