@@ -67,7 +67,7 @@ test('values that are not of the type are null and counted', () => {
 test('a row is refused above its limit, and the text of its source does not count', () => {
   const packer = createStreamPacker(rowType)
   const text = 'x'.repeat(rowLimits.rowBytes - 100)
-  packer.add({ s: text }, null, text)
+  for (let row = 0; row < 3; row++) packer.add({ s: text }, null, text)
   assert.throws(() => packer.add({ s: `${text}${'x'.repeat(200)}` }, null, null), {
     code: 'LENS_OUTPUT_LIMIT',
   })

@@ -34,3 +34,17 @@ test('strangers that take their time with every answer keep no votes of configur
   assert.equal(asked.size, 4, 'so many strangers at a time')
   answering.resolve(null)
 })
+
+test('a peer whose answer about votes cannot be read is blamed', async (t) => {
+  const chain = createChain({ count: 5, from: 1, shape: shapes.tiny })
+  const alice = await openTestGenerator(t, 'alice', chain)
+  const host = await openTestHost(t, { peers: [alice.room.address] })
+  await host.reached(5)
+  const liar = await openRoom(t, {
+    options: { network: 'Local__Devnet', bootstrapPeers: [host.address] },
+    answers: { votes: () => Buffer.from('no answer') },
+  })
+  const fault = await host.captured.line('peer fault')
+  assert.equal(fault['peer'], liar.id)
+  assert.equal(fault['detail'], 'an answer about votes that cannot be read')
+})

@@ -98,3 +98,25 @@ test('a peer that has left by the time its protocols are known does not count as
   assert.deepEqual(book.serving(), [])
   assert.equal(book.record('p').announced, null)
 })
+
+test('listeners hear of a peer whose heights change by what it says or by an accepted block', () => {
+  const { book } = openBook()
+  const heard: string[] = []
+  book.onPeer(({ type }) => heard.push(type))
+  book.arrived('p', multiaddr(`/ip4/${address}/tcp/1`))
+  book.connected('p')
+  const changes = [
+    () => book.status('p', { tail: 1, head: 5 }),
+    () => book.status('p', { tail: 1, head: 5 }),
+    () => book.verdict('p', { action: 'accept', height: 5 }),
+    () => book.verdict('p', { action: 'accept', height: 6 }),
+    () => book.verdict('p', { action: 'accept', height: 0 }),
+  ]
+  const counts = changes.map((change) => {
+    change()
+    return heard.length
+  })
+  assert.deepEqual(counts, [2, 2, 2, 3, 4])
+  assert.deepEqual(new Set(heard), new Set(['connected', 'announced']))
+  assert.deepEqual(book.record('p').announced, { tail: 0, head: 6 })
+})

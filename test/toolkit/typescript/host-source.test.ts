@@ -219,13 +219,31 @@ const hostile: Readonly<Record<string, readonly [RequestListener, RegExp]>> = {
   ],
 }
 
+async function serve(t: TestContext, listener: RequestListener): Promise<string> {
+  const server = createServer(listener)
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  t.after(() => server.close())
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+
+test('a View that went since it was listed is left out', async (t) => {
+  const { run } = await openTestTerminal(t)
+  const gone = `0x${'cd'.repeat(32)}`
+  const views = [id, gone].map((each) => ({ id: each, name: each === id ? 'A' : 'B' }))
+  const url = await serve(t, (request, response) => {
+    if (request.url?.endsWith(gone)) response.writeHead(404).end('{}')
+    else answering({ views }, { sdl: good })(request, response)
+  })
+  const { exitCode, stdout } = await run(['types', '--host', url])
+  assert.equal(exitCode, 0)
+  assert.match(stdout, /\bA\b/)
+  assert.doesNotMatch(stdout, /\bB\b/)
+})
+
 test('what a hostile Host serves is refused with its place, and no line of it is written', async (t) => {
   const { run, cwd } = await openTestTerminal(t)
   let answer: RequestListener = () => undefined
-  const server = createServer((request, response) => answer(request, response))
-  await once(server.listen(0, '127.0.0.1'), 'listening')
-  t.after(() => server.close())
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const url = await serve(t, (request, response) => answer(request, response))
   const argv = ['types', '--host', url, '--out', 'views.ts']
   for (const [what, [listener, message]] of Object.entries(hostile)) {
     answer = listener

@@ -186,6 +186,30 @@ test('what was ready stays Ready while a step fails, in whatever order its condi
   assert.equal(readyAfter('False'), 'Pending')
 })
 
+test('while a replica was not asked yet, what replicas said before is kept, and nothing else', () => {
+  const condition = {
+    observedGeneration: 1,
+    lastTransitionTime: '2026-01-01T00:00:00Z',
+    status: 'True',
+  }
+  const before = {
+    ...generator,
+    status: {
+      conditions: [
+        { ...condition, type: 'Ready', reason: 'Former', message: 'former' },
+        { ...condition, type: 'UpstreamReachable', reason: 'HttpOnly', message: 'kept' },
+      ],
+    } as unknown as GeneratorStatus,
+  }
+  const { conditions } = wantedStatus(generatorLogic, { options }, before, {
+    findings: foundFacts(facts),
+    state: { ...emptyState, counts: readyCounts, views: new Map([[0, undefined]]) },
+  })
+  const messages = new Map(conditions.map(({ type, message }) => [type, message]))
+  assert.equal(messages.get('UpstreamReachable'), 'kept')
+  assert.notEqual(messages.get('Ready'), 'former')
+})
+
 test('Ready does not say that a paused spec was applied', () => {
   const claims = boundClaims(generator)
   const settled = { counts: readyCounts, claims }
