@@ -2,7 +2,8 @@
  * `npm run bench:operator`: what the operator takes for 1,000 Hosts with a pod and both volumes each,
  * in ten namespaces, on the real API server of the cluster that KUBECONFIG names; their pods are on
  * nodes of kwok. The operator watches the whole cluster.
- * `-- --hosts 100` for fewer. Takes about ten minutes, and everything away again.
+ * `-- --hosts 100` for fewer, `-- --hosts 200 --views 200` with Views, each for the Hosts of its namespace.
+ * Takes about ten minutes, and everything away again.
  */
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
@@ -13,15 +14,23 @@ import { parseArgs } from 'node:util'
 import { type Cluster, openCluster } from '../../e2e/cluster/support/cluster.ts'
 import { figureTable, summary } from '../figure.ts'
 import { type FakeNodes, openFakeNodes } from './fake-nodes.ts'
-import { openHostWatch } from './host-watch.ts'
 import { buildOperator, type MeasuredOperator } from './measured-operator.ts'
 import { openPremadeVolumes, type PremadeVolumes } from './premade-volumes.ts'
 import { scaleFigures } from './scale-figures.ts'
+import type { Place } from './scale-parts.ts'
+import { openHostWatch, openPlacedWatch } from './watches.ts'
 import { openWideSpace } from './wide-space.ts'
 
-const { values } = parseArgs({ options: { hosts: { type: 'string', default: '1000' } } })
+const { values } = parseArgs({
+  options: {
+    hosts: { type: 'string', default: '1000' },
+    views: { type: 'string', default: '0' },
+  },
+})
 const count = Number(values.hosts)
+const viewCount = Number(values.views)
 assert.ok(Number.isSafeInteger(count) && count > 0, '--hosts takes a number above 0')
+assert.ok(Number.isSafeInteger(viewCount) && viewCount >= 0, '--views takes a number')
 
 const podsPerNode = 400
 /** Kubernetes' own controllers look through a whole namespace for what belongs to one StatefulSet. */
@@ -72,13 +81,21 @@ async function bench({ cluster, namespaces, folder, nodes, volumes }: Room): Pro
   const start = await buildOperator({ folder, namespace }, { cluster })
   const watch = await openHostWatch({ namespaces, kubeconfig }, { signal })
   closers.push(watch.close)
+  const placed = await openPlacedWatch({ namespaces, kubeconfig }, { signal })
+  closers.push(placed.close)
   const closeLater = (operator: MeasuredOperator): void => void closers.push(operator.close)
-  const places = Array.from({ length: count }, (_, number) => {
-    const name = `host-${number}`
-    return { namespace: namespaces[number % namespaces.length] ?? '', name }
-  })
-  const hosts = { places, spec: hostSpec(volumes.storageClassName, nodes.podSpec) }
-  const figures = await scaleFigures(hosts, { cluster, watch, start, say, signal, closeLater })
+  const placesOf = (kind: string, number: number): Place[] =>
+    Array.from({ length: number }, (_, index) => {
+      const place = namespaces[index % namespaces.length] ?? ''
+      return { namespace: place, name: `${kind}-${index}` }
+    })
+  const resources = {
+    places: placesOf('host', count),
+    views: placesOf('view', viewCount),
+    spec: hostSpec(volumes.storageClassName, nodes.podSpec),
+  }
+  const parts = { cluster, watch, placed, start, say, signal, closeLater }
+  const figures = await scaleFigures(resources, parts)
   say(figureTable(figures))
   say(summary(figures))
 }

@@ -1,63 +1,45 @@
-/** The figures of many Hosts, in the order of an operator's life. */
+/** The figures of many Hosts, and of Views for them where there are any, in the order of an operator's life. */
 import { loadavg } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Cluster } from '../../e2e/cluster/support/cluster.ts'
 import { inNamespace } from '../../e2e/cluster/support/cluster-resources.ts'
 import { sampleValue } from '../../support/metric-value.ts'
 import { type Figure, show } from '../figure.ts'
 import { median, timed } from '../statistics.ts'
 import { countWrites, type WriteCounts, writesSince } from './api-writes.ts'
-import type { HostWatch } from './host-watch.ts'
 import { inParallel } from './in-parallel.ts'
-import type { MeasuredOperator, StartOperator } from './measured-operator.ts'
+import type { MeasuredOperator } from './measured-operator.ts'
+import { listed, type RequestCounts, requestsOf, total } from './request-counts.ts'
+import { maxMs, type ScaledResources, type ScaleParts } from './scale-parts.ts'
+import { createdViewFigures, newViewFigure } from './view-figures.ts'
 
-/** Names are distinct without their namespaces. */
-interface Place {
-  readonly namespace: string
-  readonly name: string
-}
-
-interface Hosts {
-  readonly places: readonly Place[]
-  readonly spec: object
-}
-
-interface ScaleParts {
-  readonly cluster: Cluster
-  readonly watch: HostWatch
-  readonly start: StartOperator
-  readonly say: (text: string) => void
-  readonly signal: AbortSignal
-  /** Has an operator ended with everything else. */
-  readonly closeLater: (operator: MeasuredOperator) => void
-}
-
-/** Longest wait for anything; goals are well below. */
-const maxMs = 900_000
 /** From when all are ready, or level, to when the minute begins in which memory is looked at. */
 const settleMs = 30_000
 const minuteMs = 60_000
 const changes = 10
 
-export async function scaleFigures(hosts: Hosts, parts: ScaleParts): Promise<Figure[]> {
+export async function scaleFigures(hosts: ScaledResources, parts: ScaleParts): Promise<Figure[]> {
   const { say } = parts
   say(`load: ${loadText()}`)
-  const first = await startOperator(parts, 0)
+  const first = await startOperator(parts, {})
   const created = await createdFigures(hosts, parts, first.operator)
   say(`all are ready after ${show(created[0]?.value ?? 0)} s, load: ${loadText()}`)
+  const views = await createdViewFigures(hosts, parts, first.operator)
   const memory = await memoryFigure('', parts, first.operator)
   await first.operator.close()
 
   const before = await countWrites(parts.cluster)
-  const second = await startOperator(parts, hosts.places.length)
+  const level = { host: hosts.places.length, view: hosts.views.length }
+  const second = await startOperator(parts, level)
   say(`level again after ${show(second.seconds)} s, load: ${loadText()}`)
   const memoryAgain = await memoryFigure(', restarted', parts, second.operator)
   const writes = writesSince(before, await countWrites(parts.cluster))
   const requests = requestsOf(await second.operator.metrics())
   const change = await changeFigure(hosts, parts)
+  const newView = await newViewFigure(hosts, parts)
   say(`load: ${loadText()}`)
   return [
     ...created,
+    ...views,
     memory,
     {
       name: 'Restarted operator: level with all of them',
@@ -69,42 +51,47 @@ export async function scaleFigures(hosts: Hosts, parts: ScaleParts): Promise<Fig
     writesFigure(writes, requests),
     memoryAgain,
     change,
+    ...newView,
   ]
 }
 
 interface Started {
   readonly operator: MeasuredOperator
-  /** From its start until it had looked at all Hosts. */
+  /** From its start until it had looked at everything. */
   readonly seconds: number
   readonly cpuSeconds: number
 }
 
-async function startOperator(parts: ScaleParts, hosts: number): Promise<Started> {
+/** How many resources a controller has to have looked at, by its name. */
+type Looked = Readonly<Record<string, number>>
+
+async function startOperator(parts: ScaleParts, level: Looked): Promise<Started> {
   const startedMs = performance.now()
   const operator = await parts.start()
   parts.closeLater(operator)
   for (;;) {
     const text = await operator.metrics()
-    if (text !== '' && isLevel(text, hosts)) break
+    if (text !== '' && isLevel(text, level)) break
     await sleep(100, undefined, { signal: parts.signal })
   }
   const seconds = (performance.now() - startedMs) / 1_000
   return { operator, seconds, cpuSeconds: operator.cpuSeconds() }
 }
 
-/** Whether its controllers work, each Host had its turn, and none waits for another one. */
-function isLevel(metrics: string, hosts: number): boolean {
-  const labels = { controller: 'host' }
-  const value = (name: string): number => sampleValue(metrics, name, labels)
-  return (
-    value('controller_runtime_max_concurrent_reconciles') > 0 &&
-    value('controller_runtime_reconcile_total') >= hosts &&
-    value('workqueue_depth') + value('controller_runtime_active_workers') === 0
-  )
+/** Whether its controllers work, each resource had its turn, and none waits for another one. */
+function isLevel(metrics: string, level: Looked): boolean {
+  return Object.entries({ host: 0, ...level }).every(([controller, count]) => {
+    const value = (name: string): number => sampleValue(metrics, name, { controller })
+    return (
+      value('controller_runtime_max_concurrent_reconciles') > 0 &&
+      value('controller_runtime_reconcile_total') >= count &&
+      value('workqueue_depth') + value('controller_runtime_active_workers') === 0
+    )
+  })
 }
 
 async function createdFigures(
-  { places, spec }: Hosts,
+  { places, spec }: ScaledResources,
   { cluster, watch, signal }: ScaleParts,
   operator: MeasuredOperator,
 ): Promise<Figure[]> {
@@ -135,19 +122,6 @@ async function createdFigures(
   ]
 }
 
-/** What the operator itself counts, by method and status. */
-function requestsOf(metrics: string): ReadonlyMap<string, number> {
-  const found = metrics.matchAll(
-    /^rest_client_requests_total\{code="(.*?)",method="(\w+)".*\} (\d+)$/gm,
-  )
-  return new Map(
-    [...found].map(([, code = '', method, count]) => {
-      const answer = code === '<error>' ? 'not sent or not answered' : code
-      return [`${method} ${answer}`, Number(count)]
-    }),
-  )
-}
-
 async function memoryFigure(
   when: string,
   { signal }: ScaleParts,
@@ -170,7 +144,7 @@ async function memoryFigure(
   }
 }
 
-function writesFigure(writes: WriteCounts, requests: ReadonlyMap<string, number>): Figure {
+function writesFigure(writes: WriteCounts, requests: RequestCounts): Figure {
   const own = [...requests].filter(([name]) => !name.startsWith('GET'))
   const what = writes.size === 0 ? '' : ` (${listed(writes, 1)})`
   return {
@@ -183,7 +157,10 @@ function writesFigure(writes: WriteCounts, requests: ReadonlyMap<string, number>
 }
 
 /** The slowest of some changes, one after another, each of another Host. */
-async function changeFigure({ places }: Hosts, { cluster, watch }: ScaleParts): Promise<Figure> {
+async function changeFigure(
+  { places }: ScaledResources,
+  { cluster, watch }: ScaleParts,
+): Promise<Figure> {
   const times: number[] = []
   const step = Math.max(1, Math.floor(places.length / changes))
   for (const { namespace, name } of places.filter((_, i) => i % step === 0).slice(0, changes)) {
@@ -206,15 +183,6 @@ async function changeFigure({ places }: Hosts, { cluster, watch }: ScaleParts): 
     goal: 1,
     from: `the slowest of ${times.length}, median ${show(median(times) / 1_000)} s`,
   }
-}
-
-function total(counts: ReadonlyMap<string, number>): number {
-  return [...counts.values()].reduce((sum, count) => sum + count, 0)
-}
-
-function listed(counts: ReadonlyMap<string, number>, share: number): string {
-  const sorted = [...counts].toSorted(([, a], [, b]) => b - a)
-  return sorted.map(([name, count]) => `${show(count / share)} ${name}`).join(', ')
 }
 
 function loadText(): string {
