@@ -9,7 +9,7 @@ import {
   type TypeNode,
 } from 'graphql'
 import { invariant } from '../errors.ts'
-import { isReservedTypeName, reservedFieldNames } from './reserved-names.ts'
+import { isReservedTypeName, reservedFieldNames } from './names/reserved-names.ts'
 import { parseText, wrongNode } from './source-text.ts'
 
 /** What a value of a row is; text of a whole number for `BigInt`, anything for `JSON`. */

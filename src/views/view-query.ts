@@ -2,7 +2,7 @@
 import { type ASTNode, type DefinitionNode, type FieldNode, Kind, visit } from 'graphql'
 import { invariant } from '../errors.ts'
 import { typeName } from '../primitives/names.ts'
-import { collectionNames, reservedFieldNames } from './reserved-names.ts'
+import { collectionNames, reservedFieldNames } from './names/reserved-names.ts'
 import { parseText, wrongNode } from './source-text.ts'
 
 /** What a View reads. */

@@ -42,7 +42,7 @@ export const ground: readonly string[] = [
 export const innerFloors: Readonly<Record<string, Floors>> = {
   'src/primitives': ['.', 'body', ['index-terms', 'sealed-block'], 'vote-exchange'],
   'src/views': [
-    ['reserved-names', 'source-text', 'row-limits'],
+    ['names', 'source-text', 'row-limits'],
     'row-type',
     'row-values',
     'row-codec',

@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises'
 import { ServiceError } from '../../errors.ts'
 import { didYouMean, nearestName } from '../../service/settings/did-you-mean.ts'
-import { isReservedTypeName } from '../../views/reserved-names.ts'
+import { isReservedTypeName } from '../../views/names/reserved-names.ts'
 import { usageError } from '../cli/exit-code.ts'
 import type { ViewDraft } from '../project/project-view.ts'
 

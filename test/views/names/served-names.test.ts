@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { type NamedView, servedNames } from '../../src/views/served-names.ts'
+import { type NamedView, servedNames } from '../../../src/views/names/served-names.ts'
 
 const idOf = (start: string): string => `0x${start.padEnd(64, '0')}`
 const view = (start: string, registeredAt: number | null, typeName = 'Transfer'): NamedView => ({

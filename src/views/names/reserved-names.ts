@@ -1,5 +1,5 @@
 /** Names that the rest of a Host's GraphQL schema has, so that no View and no field of one can have them. */
-import { collections } from '../primitives/collections.ts'
+import { collections } from '../../primitives/collections.ts'
 
 /** Collections by their short names, as queries of Views may write them. */
 export const collectionNames: readonly string[] = [...Object.keys(collections), 'AttestationRecord']

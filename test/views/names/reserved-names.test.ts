@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createCatalog } from '../../src/graphql/catalog/catalog.ts'
-import type { EntityName } from '../../src/graphql/catalog/entity.ts'
-import { folds, groupField } from '../../src/graphql/catalog/spelling.ts'
-import { createSchema } from '../../src/graphql/schema/schema.ts'
+import { createCatalog } from '../../../src/graphql/catalog/catalog.ts'
+import type { EntityName } from '../../../src/graphql/catalog/entity.ts'
+import { folds, groupField } from '../../../src/graphql/catalog/spelling.ts'
+import { createSchema } from '../../../src/graphql/schema/schema.ts'
 import {
   collectionNames,
   isReservedTypeName,
   reservedFieldNames,
-} from '../../src/views/reserved-names.ts'
+} from '../../../src/views/names/reserved-names.ts'
 
 test('every type of a Host’s schema is reserved, or has a name that no View can have', () => {
   const schema = createSchema(createCatalog('Ethereum__Mainnet', collectionNames as EntityName[]))
