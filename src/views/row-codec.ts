@@ -28,9 +28,9 @@ export interface StoredRow {
 }
 
 /** Major types that documents of blocks do not have. */
-const negative = 0x20
+export const negative = 0x20
 export const map = 0xa0
-const double = 0xfb
+export const double = 0xfb
 /** The list of values, a list in it, and what a value of JSON nests. */
 const maxDepth = maxJsonDepth + 2
 

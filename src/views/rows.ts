@@ -85,13 +85,13 @@ export function createRowPacker(rowType: Pick<RowType, 'fields'>): RowPacker {
   const plain = createPlainRowWriter(rowType)
   const written = (start: number, valueAt: (field: number) => JsonValue): void => {
     const bytes = open.at - start
-    checkRow(bytes)
+    checkRowBytes(bytes)
     tree.add(open.bytes.subarray(start, open.at))
     lengths.push(bytes)
     for (const field of indexed) terms.add(field, valueAt(field))
     count += 1
     rowBytes += bytes
-    checkBlock(rowBytes + terms.bytes())
+    checkBlockBytes(rowBytes + terms.bytes())
     if (lengths.length === chunkDocuments || open.at >= chunkValuesBytes) closeChunk()
   }
   return {
@@ -116,7 +116,8 @@ export function createRowPacker(rowType: Pick<RowType, 'fields'>): RowPacker {
   }
 }
 
-function checkRow(bytes: number): void {
+/** @throws ServiceError `LENS_OUTPUT_LIMIT` for a row of more bytes than one may take. */
+export function checkRowBytes(bytes: number): void {
   if (bytes > rowLimits.rowBytes)
     throw rowLimitError(
       `a row takes more than ${rowLimits.rowBytes} bytes`,
@@ -124,7 +125,8 @@ function checkRow(bytes: number): void {
     )
 }
 
-function checkBlock(bytes: number): void {
+/** The same for the rows of a block with their terms. */
+export function checkBlockBytes(bytes: number): void {
   if (bytes > rowLimits.blockBytes)
     throw rowLimitError(
       `the rows of one block take more than ${rowLimits.blockBytes} bytes`,
@@ -183,7 +185,7 @@ interface TermCollector {
 }
 
 /** Collects each value of a chunk once, up to the limit of a block. */
-function createTermCollector(): TermCollector {
+export function createTermCollector(): TermCollector {
   const all: RowTerm[] = []
   /** By field. Values of two types are never the same. */
   let seen = new Map<number, Set<JsonValue>>()

@@ -217,7 +217,7 @@ function readSectionChunks(
     const rawBytes = readVarint(reader)
     const storedBytes = readVarint(reader)
     const entry = { first, length, rawBytes, start: sizes.stored, storedBytes }
-    if (!isPossible(entry) || (index < count - 1 && !isFull(entry))) {
+    if (!isPossibleChunk(entry) || (index < count - 1 && !isFullChunk(entry))) {
       throw bodyMalformed('a chunk has an impossible size')
     }
     chunks.push(entry)
@@ -228,13 +228,14 @@ function readSectionChunks(
   if (first !== documents) throw bodyMalformed('its chunks do not add up')
 }
 
-function isPossible({ length, rawBytes, storedBytes }: ChunkEntry): boolean {
+/** Whether packing makes chunks of such sizes. */
+export function isPossibleChunk({ length, rawBytes, storedBytes }: ChunkEntry): boolean {
   if (length < 1 || length > chunkDocuments) return false
   return storedBytes <= rawBytes + Math.floor(rawBytes / 255) + maxFrameBytes
 }
 
 /** Only the last chunk of a section may have room left, so that a body cannot be all chunks. */
-function isFull({ length, rawBytes }: ChunkEntry): boolean {
+export function isFullChunk({ length, rawBytes }: ChunkEntry): boolean {
   return length === chunkDocuments || rawBytes - length * documentOverheadBytes >= chunkValuesBytes
 }
 
