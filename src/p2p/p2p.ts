@@ -15,6 +15,7 @@ import type { PeerEvent, PeerRecord } from './peers/peer-book.ts'
 import type { OnMessage, PeerVerdict } from './peers/verdict.ts'
 import type { BlockSource } from './range/range-server.ts'
 import { assembleStack, closeStack, connectStack, type Stack } from './stack.ts'
+import type { ChannelClient, ChannelHandlers } from './streams/channels.ts'
 import type { RequestHandlers, RequestName } from './streams/requests.ts'
 
 export interface P2pOptions {
@@ -41,6 +42,8 @@ export interface P2pParts {
   readonly onHead?: OnMessage
   /** How this node responds to requests. */
   readonly handlers: RequestHandlers
+  /** Which channels this node serves; none by default. */
+  readonly channels?: ChannelHandlers
 }
 
 /** A connected peer. */
@@ -84,6 +87,8 @@ export interface P2p {
    * than it is iterated. Throws P2P_PULL_FAILED; an abort throws the signal's reason.
    */
   pull(peer: string, from: number, to: number, signal: AbortSignal): AsyncIterable<Uint8Array>
+  /** Opens a channel to a connected peer; see `ChannelClient`. It ends when the node closes. */
+  readonly openChannel: ChannelClient
   /** Asks a connected peer for its heights. Throws P2P_PULL_FAILED. */
   status(peer: string, signal: AbortSignal): Promise<Range | null>
   /**
@@ -114,7 +119,7 @@ export async function openP2p(options: P2pOptions, parts: P2pParts): Promise<P2p
   invariant(limits.windowBytes >= 2 * limits.maxFrameBytes, 'the window holds two frames')
   const bootstrapPeers = parsePeerAddresses(options.bootstrapPeers)
   const own = createOwnAddresses(options.listen, options.announce ?? [])
-  const stack = await assembleStack({ ...options, limits }, { ...parts, own })
+  const stack = await assembleStack({ ...options, limits }, { channels: {}, ...parts, own })
   await connectStack(stack, { ...options, limits }, parts.log)
   await startNode(stack.node, options.listen)
   stack.gossip.start(stack.node.services.pubsub)
@@ -156,6 +161,8 @@ function expose(stack: Stack, limits: P2pLimits, own: OwnAddresses): P2p {
     request: (peer, name, question, signal) =>
       stack.request(peer, name, question, untilClosed(signal)),
     pull: (peer, from, to, signal) => client.pull(peer, from, to, untilClosed(signal)),
+    openChannel: (peer, name, channelOptions, signal) =>
+      stack.openChannel(peer, name, channelOptions, untilClosed(signal)),
     status: (peer, signal) => client.status(peer, untilClosed(signal)),
     applyVerdict: book.verdict,
     penalise: (peer, reason) => book.fault(peer, 'reported', reason),

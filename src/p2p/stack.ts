@@ -26,6 +26,16 @@ import { createPeerBook, type PeerBook } from './peers/peer-book.ts'
 import type { OnMessage } from './peers/verdict.ts'
 import { createRangeClient, type RangeClient } from './range/range-client.ts'
 import { type BlockSource, createRangeServer, type RangeServer } from './range/range-server.ts'
+import {
+  type ChannelClient,
+  type ChannelHandlers,
+  type ChannelName,
+  type ChannelServer,
+  channelProtocol,
+  channelsOf,
+  createChannelClient,
+  createChannelServer,
+} from './streams/channels.ts'
 import { createPacer, createRequestGate } from './streams/request-gate.ts'
 import {
   createRequestClient,
@@ -52,6 +62,7 @@ interface StackParts {
   readonly onBlock?: OnMessage
   readonly onHead?: OnMessage
   readonly handlers: RequestHandlers
+  readonly channels: ChannelHandlers
   readonly own: OwnAddresses
 }
 
@@ -66,6 +77,10 @@ export interface Stack {
   /** The protocols of requests that are responded to. */
   readonly requests: readonly RequestName[]
   readonly respond: RequestServer
+  readonly openChannel: ChannelClient
+  /** The channels that are served. */
+  readonly channels: readonly ChannelName[]
+  readonly channelServer: ChannelServer
   readonly gater: Gater
   readonly node: P2pNode
   readonly bootstrap: Bootstrap
@@ -116,6 +131,7 @@ export async function assembleStack(options: StackOptions, parts: StackParts): P
     ...watching(book, knownAddresses, parts, metrics),
     source: parts.source,
     handlers: parts.handlers,
+    channels: parts.channels,
     openStream: (peer, protocol, signal) => openStream(node, peer, protocol, signal),
   })
   const gater = createGater(limits, { book, metrics, isConfigured })
@@ -157,15 +173,25 @@ interface Watching {
   readonly onVerdict: PeerBook['verdict']
 }
 
-interface ProtocolParts extends Watching, Pick<StackParts, 'source' | 'handlers'> {
+interface ProtocolParts extends Watching, Pick<StackParts, 'source' | 'handlers' | 'channels'> {
   openStream(peer: string, protocol: string, signal: AbortSignal): Promise<Stream>
 }
 
-/** The two sides of our own protocols: ranges and requests. */
+/** The two sides of our own protocols: ranges, requests and channels. */
 function createProtocols(
   { limits, network }: StackOptions,
-  { openStream, source, handlers, ...watch }: ProtocolParts,
-): Pick<Stack, 'server' | 'client' | 'requests' | 'respond' | 'request'> {
+  { openStream, source, handlers, channels, ...watch }: ProtocolParts,
+): Pick<
+  Stack,
+  | 'server'
+  | 'client'
+  | 'requests'
+  | 'respond'
+  | 'request'
+  | 'openChannel'
+  | 'channels'
+  | 'channelServer'
+> {
   const gate = createRequestGate(limits, watch)
   const pacer = createPacer(limits)
   return {
@@ -182,6 +208,13 @@ function createProtocols(
       ...watch,
       pacer,
       openStream: (peer, name, signal) => openStream(peer, requestProtocol(network, name), signal),
+    }),
+    channels: channelsOf(channels),
+    channelServer: createChannelServer(limits, { ...watch, handlers: channels, gate }),
+    openChannel: createChannelClient(limits, {
+      ...watch,
+      pacer,
+      openStream: (peer, name, signal) => openStream(peer, channelProtocol(network, name), signal),
     }),
   }
 }
@@ -228,7 +261,7 @@ export async function connectStack(
 }
 
 async function handleProtocols(
-  { respond, requests, node, server }: Stack,
+  { respond, requests, node, server, channels, channelServer }: Stack,
   network: string,
 ): Promise<void> {
   const options = { maxInboundStreams: streamsPerConnection }
@@ -241,6 +274,13 @@ async function handleProtocols(
     await node.handle(
       requestProtocol(network, name),
       (stream, { remotePeer }) => respond(name, remotePeer.toString(), stream),
+      options,
+    )
+  }
+  for (const name of channels) {
+    await node.handle(
+      channelProtocol(network, name),
+      (stream, { remotePeer }) => channelServer.serve(name, remotePeer.toString(), stream),
       options,
     )
   }
@@ -281,10 +321,17 @@ function createForgetting(
 }
 
 /** Leaves within two seconds, whatever the peers do. */
-export async function closeStack({ bootstrap, closing, node, server }: Stack): Promise<void> {
+export async function closeStack({
+  bootstrap,
+  closing,
+  node,
+  server,
+  channelServer,
+}: Stack): Promise<void> {
   closing.abort(new Error('the node is closing'))
   bootstrap.close()
   server.close()
+  channelServer.close()
   const stopped = new AbortController()
   const tooLong = delay(closeMs, undefined, { signal: stopped.signal })
   try {

@@ -43,6 +43,7 @@ export interface RoomSetup {
   /** Refuses every question by default. */
   readonly answers?: Partial<P2pParts['handlers']>
   readonly source?: P2pParts['source']
+  readonly channels?: P2pParts['channels']
 }
 
 export async function openRoom(t: TestContext, setup: RoomSetup = {}): Promise<TestRoom> {
@@ -62,6 +63,7 @@ export async function openRoom(t: TestContext, setup: RoomSetup = {}): Promise<T
       log: captured.log,
       registry,
       source: setup.source ?? sourceOf(blocks),
+      channels: setup.channels ?? {},
       ...(setup.onBlock === undefined ? {} : { onBlock: setup.onBlock }),
       ...(setup.onHead === undefined ? {} : { onHead: setup.onHead }),
       handlers: { identity: () => null, votes: () => null, ...setup.answers },

@@ -1,7 +1,8 @@
 /** What an operator should check about the accepted signers and Hosts, as `/health` reports it. */
+
+import type { PeerIdentity } from '../../mesh/peer-identity.ts'
 import type { FailureReport, TrustMode } from '../../service/contract.ts'
 import type { AcceptedList, ChangedSigner } from './accepted-list.ts'
-import type { PeerIdentity } from './peer-identity.ts'
 import type { SignersFile } from './signers-file.ts'
 
 export interface TrustFacts {

@@ -69,6 +69,10 @@ export interface P2pLimits {
   readonly rangeStreams: Shares
   /** Bytes of ranges sent a second; a Host that catches up is mostly a stranger. Default unlimited, 32 MiB, 64 MiB. */
   readonly rangeBytes: Shares
+  /** Channels that are served; above it a peer gets `busy`. Default 8, 8, 64. */
+  readonly channelStreams: Shares
+  /** Bytes of channels sent a second. Default unlimited, 32 MiB, 64 MiB. */
+  readonly channelBytes: Shares
   /** Requests other than ranges that are being handled; above it they are refused. Default 4, 4, 16. */
   readonly requestStreams: Shares
   /** Requests of all protocols a second; above it they wait. Default 50, 50, 200. */
@@ -136,6 +140,8 @@ export const defaultLimits: P2pLimits = {
   streamsPerPeer: 8,
   rangeStreams: { configured: 8, address: 8, strangers: 64 },
   rangeBytes: { configured: unlimited, address: 32 * mib, strangers: 64 * mib },
+  channelStreams: { configured: 8, address: 8, strangers: 64 },
+  channelBytes: { configured: unlimited, address: 32 * mib, strangers: 64 * mib },
   requestStreams: { configured: 4, address: 4, strangers: 16 },
   requests: { configured: 50, address: 50, strangers: 200 },
   requestWaitMs: 5_000,

@@ -13,8 +13,11 @@ import { frameErrorName } from './frame-error.ts'
 export interface FrameStream {
   /** Aborted when the stream has ended, whichever side ended it. */
   readonly ended: AbortSignal
-  /** The next frame. Throws a StreamFailure. */
-  read(): Promise<Uint8Array>
+  /**
+   * The next frame; `maxMs` is how long the peer may take for it where that is not `stallMs`, null for as long as the
+   * stream is open. Throws a StreamFailure.
+   */
+  read(maxMs?: number | null): Promise<Uint8Array>
   /** Resolves when the frame is sent and there is room for another. Throws a StreamFailure. */
   write(frame: Uint8Array): Promise<void>
   /** Ends our side after what was written; the peer may take a step's time to end its own. */
@@ -54,9 +57,10 @@ export function openFrameStream(stream: Stream, options: FrameStreamOptions): Fr
   })
   if (stream.status !== 'open') ended.abort(streamFailure('the stream has ended', null))
 
-  const step = async <T>(fault: Fault, run: () => Promise<T>): Promise<T> => {
+  const { stallMs } = options
+  const step = async <T>(fault: Fault, maxMs: number | null, run: () => Promise<T>): Promise<T> => {
     const onStall = (): void => stream.abort(streamFailure('no progress in time', fault))
-    const timer = setTimeout(onStall, options.stallMs)
+    const timer = maxMs === null ? undefined : setTimeout(onStall, maxMs)
     try {
       return await run()
     } catch (error) {
@@ -68,8 +72,9 @@ export function openFrameStream(stream: Stream, options: FrameStreamOptions): Fr
 
   return {
     ended: ended.signal,
-    read: () => step('stalled writer', async () => (await frames.read()).subarray()),
-    write: (frame) => step('stalled reader', () => frames.write(frame)),
+    read: (maxMs = stallMs) =>
+      step('stalled writer', maxMs, async () => (await frames.read()).subarray()),
+    write: (frame) => step('stalled reader', stallMs, () => frames.write(frame)),
     close: async () => {
       release()
       const halfOpen = streamFailure('the peer did not end the stream', null)

@@ -1,8 +1,8 @@
 /** What `/health` says where nobody is accepted: why, and what would help. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { PeerIdentity } from '../../../src/host/trust/peer-identity.ts'
 import { type TrustFacts, trustFailures } from '../../../src/host/trust/trust-failures.ts'
+import type { PeerIdentity } from '../../../src/mesh/peer-identity.ts'
 import { assertExplained } from '../../docs/support/explained.ts'
 
 const nobody: TrustFacts = {

@@ -1,11 +1,7 @@
 /** Checks who a peer proves to be: its key signed the peer ID that the connection proves. */
-import { ServiceError } from '../../errors.ts'
-import { isValidSignature } from '../../identity/signature.ts'
-import {
-  decodeIdentityProof,
-  identityDigest,
-  type NodeRole,
-} from '../../primitives/identity-proof.ts'
+import { ServiceError } from '../errors.ts'
+import { isValidSignature } from '../identity/signature.ts'
+import { decodeIdentityProof, identityDigest, type NodeRole } from '../primitives/identity-proof.ts'
 
 export interface PeerIdentity {
   readonly role: NodeRole

@@ -1,0 +1,135 @@
+/** Long streams of frames in both directions: who gets one, and what ends it. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { P2pParts } from '../../../src/p2p/p2p.ts'
+import { type Channel, channelProtocol } from '../../../src/p2p/streams/channels.ts'
+import { connect, openRoom, testNetwork, until } from '../../support/p2p-room.ts'
+import { lengthOf, openRawPeer } from '../../support/raw-peer.ts'
+
+const bytes = (text: string): Uint8Array => new Uint8Array(Buffer.from(text))
+const text = (frame: Uint8Array): string => Buffer.from(frame).toString()
+const within = (): AbortSignal => AbortSignal.timeout(60_000)
+const options = { windowBytes: 1024 * 1024 }
+
+type Serve = (channel: Channel, peer: string) => Promise<void>
+
+const serving = (serve: Serve): NonNullable<P2pParts['channels']> => ({
+  views: { serve, busy: bytes('busy') },
+})
+
+/** Sends each frame back. */
+const echo: Serve = async (channel) => {
+  for (;;) await channel.write(await channel.read())
+}
+
+/** Serves until the other side leaves. */
+const wait: Serve = async (channel) => {
+  await channel.write(bytes('welcome'))
+  await new Promise((resolve) => channel.ended.addEventListener('abort', resolve))
+}
+
+test('a channel carries frames in both directions, and its server knows the peer', async (t) => {
+  const opener = await openRoom(t)
+  const server = await openRoom(t, {
+    channels: serving(async (channel, peer) => {
+      await channel.write(bytes(peer))
+      for (let frame = 0; frame < 100; frame++) await channel.write(await channel.read())
+    }),
+  })
+  await connect(opener, server)
+  const channel = await opener.p2p.openChannel(server.id, 'views', options, within())
+  assert.equal(text(await channel.read()), opener.id)
+  for (let frame = 0; frame < 100; frame++) {
+    await channel.write(bytes(`frame ${frame}`))
+    assert.equal(text(await channel.read()), `frame ${frame}`)
+  }
+  await channel.close()
+})
+
+test('a frame may have 1 MiB from the server and 256 KiB from the opener', async (t) => {
+  const opener = await openRoom(t)
+  const server = await openRoom(t, {
+    channels: serving(async (channel) => {
+      const request = await channel.read()
+      await channel.write(new Uint8Array(1024 * 1024 + request.length - 256 * 1024))
+    }),
+  })
+  await connect(opener, server)
+  const channel = await opener.p2p.openChannel(server.id, 'views', options, within())
+  await channel.write(new Uint8Array(256 * 1024))
+  assert.equal((await channel.read()).length, 1024 * 1024)
+  const other = await opener.p2p.openChannel(server.id, 'views', options, within())
+  await other.write(new Uint8Array(256 * 1024 + 1))
+  await assert.rejects(other.read(), { code: 'P2P_CHANNEL_FAILED' })
+  assert.equal(await server.metric('viewmesh_p2p_faults_total', { fault: 'oversize frame' }), 1)
+})
+
+test('a stranger gets as many channels as its address may have, then busy, until one ends', async (t) => {
+  const opener = await openRoom(t)
+  const channelStreams = { configured: 8, address: 2, strangers: 64 }
+  const server = await openRoom(t, { channels: serving(wait), limits: { channelStreams } })
+  await connect(opener, server)
+  const open = (): Promise<Channel> => opener.p2p.openChannel(server.id, 'views', options, within())
+  const first = async (channel: Channel): Promise<string> => text(await channel.read())
+  const held = [await open(), await open()]
+  assert.deepEqual(await Promise.all(held.map(first)), ['welcome', 'welcome'])
+  assert.equal(await first(await open()), 'busy')
+  held[0]?.abort(new Error('enough'))
+  await until(async () => (await first(await open())) === 'welcome')
+})
+
+test('a channel ends with the signal, with its node, and with its server', async (t) => {
+  const opener = await openRoom(t)
+  const server = await openRoom(t, { channels: serving(wait) })
+  await connect(opener, server)
+  const controller = new AbortController()
+  const aborted = await opener.p2p.openChannel(server.id, 'views', options, controller.signal)
+  await aborted.read()
+  controller.abort(new Error('called off'))
+  await assert.rejects(aborted.read(), /called off/)
+  const left = await opener.p2p.openChannel(server.id, 'views', options, within())
+  await left.read()
+  await server.p2p.close()
+  await assert.rejects(left.read(), { code: 'P2P_CHANNEL_FAILED' })
+})
+
+test('a server that fails ends the channel, says so in its log, and blames nobody', async (t) => {
+  const opener = await openRoom(t)
+  const server = await openRoom(t, {
+    channels: serving(() => Promise.reject(new Error('the store is closed'))),
+  })
+  await connect(opener, server)
+  const channel = await opener.p2p.openChannel(server.id, 'views', options, within())
+  await assert.rejects(channel.read(), { code: 'P2P_CHANNEL_FAILED' })
+  const line = await server.captured.line('a channel could not be served')
+  assert.equal(line['channel'], 'views')
+  assert.deepEqual(
+    server.p2p.peers().map(({ id, score }) => [id, score]),
+    [[opener.id, 0]],
+  )
+})
+
+test('a peer that announces too long a frame loses score', async (t) => {
+  const server = await openRoom(t, { channels: serving(echo) })
+  const raw = await openRawPeer(t)
+  const stream = await raw.open(server.address, channelProtocol(testNetwork, 'views'))
+  stream.send(lengthOf(256 * 1024 + 1))
+  const fault = { fault: 'oversize frame' }
+  await until(async () => (await server.metric('viewmesh_p2p_faults_total', fault)) === 1)
+})
+
+test('a peer that opens a channel and says nothing gives its place up in time', async (t) => {
+  const server = await openRoom(t, { channels: serving(echo), limits: { stallMs: 50 } })
+  const raw = await openRawPeer(t)
+  const stream = await raw.open(server.address, channelProtocol(testNetwork, 'views'))
+  const fault = { fault: 'stalled writer' }
+  await until(async () => (await server.metric('viewmesh_p2p_faults_total', fault)) === 1)
+  await until(() => stream.status !== 'open')
+})
+
+test('a peer that is not connected gets no channel', async (t) => {
+  const opener = await openRoom(t)
+  const server = await openRoom(t)
+  const opening = opener.p2p.openChannel(server.id, 'views', options, within())
+  await assert.rejects(opening, { code: 'P2P_CHANNEL_FAILED' })
+})
