@@ -35,6 +35,7 @@ import {
   trustModeOf,
 } from './config.ts'
 import { openViewsFolder } from './folder/views-folder.ts'
+import { type Followers, openFollowers } from './follow/followers.ts'
 import { createForkAlarm } from './fork-alarm.ts'
 import { openHostMesh } from './mesh.ts'
 import { createHostMetrics, type HostMetrics } from './metrics.ts'
@@ -113,23 +114,20 @@ export async function openHost(
   status.report({ trust })
   const forkAlarm = createForkAlarm(trust)
   const graphql = openHostGraphql({ settings, network }, shared)
+  const followers = openFollowers({ own: signer.identity }, shared)
   const api = await openServedViews(
     { settings, network, environment },
-    { ...shared, graphql, running, status, signer, trust },
+    { ...shared, graphql, running, status, signer, trust, followers },
   )
-  const reports = {
-    metrics: hostMetrics,
-    notify: graphql.notify,
-    onStored: status.onStored,
-    onFollow: (state: FollowState) => {
-      status.onFollow(state)
-      forkAlarm.onFollow(state)
-    },
+  const onFollow = (state: FollowState): void => {
+    status.onFollow(state)
+    forkAlarm.onFollow(state)
   }
-  const mesh = running.own(
-    'mesh',
-    await openHostMesh({ settings, network, peerSeed }, { ...reports, ...shared, trust, signer }),
-  )
+  const { onStored } = status
+  const reports = { metrics: hostMetrics, notify: graphql.notify, onStored, onFollow }
+  const meshParts = { ...reports, ...shared, trust, signer, followers }
+  const meshOptions = { settings, network, peerSeed }
+  const mesh = running.own('mesh', await openHostMesh(meshOptions, meshParts))
   node = { signer, self: mesh.p2p.self, announced: mesh.p2p.announced }
   status.report({ p2p: mesh.p2p, siblings: mesh.siblings })
   running.own('report of peers', { close: () => status.report({ p2p: null, siblings: null }) })
@@ -160,17 +158,19 @@ async function openServedViews(
   parts: Parameters<typeof openHostViews>[1] &
     Pick<Parameters<typeof openHostApi>[1], 'graphql'> &
     Pick<HostParts, 'running'> & {
-      readonly writer: Writer
+      readonly followers: Followers
       readonly status: HostStatusReporter
       readonly signer: DigestSigner
       readonly trust: Pick<Trust, 'hosts'>
     },
 ): ReturnType<typeof openHostApi> {
-  const { registry, running, status } = parts
+  const { registry, running, status, followers } = parts
   const options = { ...settings, network, environment }
-  const rowSigner = openRowSigner(options, { ...parts, metrics: createRowSignerMetrics(registry) })
+  const signerParts = { ...parts, metrics: createRowSignerMetrics(registry) }
+  const rowSigner = openRowSigner(options, { ...signerParts, writer: followers.writer })
   const views = running.own('views', openHostViews(options, { ...parts, writer: rowSigner.writer }))
   running.own('row signer', rowSigner).begin(() => materializedOf(views.kept()))
+  followers.begin(views)
   const folderParts = { ...parts, views, checker: createViewChecker({ network }) }
   const folder = running.own('views folder', await openViewsFolder(settings, folderParts))
   const rows = openRowDisagreements(

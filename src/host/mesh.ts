@@ -12,12 +12,14 @@ import { createVoteResponder } from '../mesh/vote-responder.ts'
 import { openP2p, type P2p } from '../p2p/p2p.ts'
 import { peerIdOf } from '../p2p/peers/peer-id.ts'
 import type { RequestHandlers } from '../p2p/streams/requests.ts'
-import { openPeerFiles, type PeerFiles, peerAtEnd } from '../service/settings/peer-files.ts'
+import { peerAtEnd } from '../service/settings/peer-at-end.ts'
+import { openPeerFiles, type PeerFiles } from '../service/settings/peer-files.ts'
 import type { StoreReader } from '../store/store.ts'
 import type { FollowState, Stored } from './apply/outcome.ts'
 import { storedHeads } from './apply/signer-heads.ts'
 import type { Writer } from './apply/writer.ts'
 import type { HostSettings } from './config.ts'
+import type { Followers } from './follow/followers.ts'
 import type { HostMetrics } from './metrics.ts'
 import { storedHead } from './stored-range.ts'
 import { createIntake, type Intake } from './sync/intake.ts'
@@ -50,6 +52,8 @@ interface MeshParts {
   readonly trust: Trust
   /** This Host's own key. */
   readonly signer: DigestSigner
+  /** Serves applications that follow Views; without it there are none. */
+  readonly followers?: Followers
   /** Tells subscribers of a new block. */
   readonly notify: (height: number) => void
   /** Called when the writer cannot go on. */
@@ -93,6 +97,7 @@ export async function openHostMesh(options: MeshOptions, parts: MeshParts): Prom
     siblings: () => new Set(files.siblings().map(peerAtEnd)),
     close: async () => {
       files.close()
+      await parts.followers?.close()
       await following.close()
       await p2p.close()
     },
@@ -130,7 +135,10 @@ function follow(
     headOf: (signer) =>
       state?.signers.find(({ identity }) => identity === signer)?.head?.number ?? null,
     wants: () => writer.wants(),
-    onServedFrom: (height) => writer.setServedFrom(height).catch(parts.onFatal),
+    onServedFrom: (servedFrom) => {
+      parts.followers?.setChain({ servedFrom })
+      writer.setServedFrom(servedFrom).catch(parts.onFatal)
+    },
     onCaughtUp: votes.wake,
   })
   trust.onHosts(votes.wake)
@@ -139,6 +147,7 @@ function follow(
     const isNewcomer = next.signers.some(({ identity }) => !known.has(identity))
     state = next
     parts.onFollow(next)
+    parts.followers?.setChain({ genesis: next.genesis, floor: next.floor })
     sync.setWants(next.wants)
     if (isNewcomer) votes.start()
   })
@@ -166,12 +175,13 @@ function generatorOf(trust: Trust, peer: string): string | null {
 
 async function openNode(
   { settings, network, peerSeed }: MeshOptions,
-  { log, registry, reader, signer }: MeshParts,
+  { log, registry, reader, signer, followers }: MeshParts,
   files: PeerFiles,
   { onBlock, onHead }: Intake,
 ): Promise<P2p> {
   const peerId = await peerIdOf(peerSeed)
   const proof = proveIdentity(signer, { network, role: 'host', peerId })
+  const channels = followers?.channels(proof) ?? {}
   const handlers: RequestHandlers = {
     identity: () => proof,
     votes: createVoteResponder({ reader, heads: (identities) => storedHeads(reader, identities) }),
@@ -186,7 +196,7 @@ async function openNode(
         announce: files.announce(),
         bootstrapPeers: peersOf(files),
       },
-      { log, registry, source: createBlockSource(reader), onBlock, onHead, handlers },
+      { log, registry, source: createBlockSource(reader), onBlock, onHead, handlers, channels },
     )
   } catch (error) {
     files.close()

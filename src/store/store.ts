@@ -258,6 +258,8 @@ export interface Snapshot extends SeenBlocks {
   rowStatementMessage(place: StatementPlace): Uint8Array | undefined
   /** What the Hosts that count say of the rows of a View of the block that is stored at a height. */
   rowVotes(view: string, height: number): RowVotes | undefined
+  /** Lowest height of which rows of Views are kept; below it nothing is stored. */
+  readonly rowsFrom: number
   /** A value that `putRecord` kept. */
   record(name: string): Buffer | undefined
   /** The names of records that begin with a prefix, in the order of their bytes. */
@@ -312,6 +314,10 @@ export interface StoredViewRows {
   /** Merkle root over the rows, as in `PackedRows`; null where a program stored them that did not make it. */
   readonly root: string | null
   readonly chunkCount: number
+  /** Length of the packed rows; 0 for none. */
+  readonly byteLength: number
+  /** A copy of a part of the packed rows, of the caller's own. */
+  copy(start: number, length: number): Uint8Array
   /** The chunk of the row at a position, counted from the first row of the block. */
   chunkOf(position: number): number
   /**

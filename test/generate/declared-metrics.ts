@@ -14,6 +14,7 @@ import {
   openSubscriptions,
 } from '../../src/graphql/http/subscriptions.ts'
 import { declareFolderMetrics } from '../../src/host/folder/metrics.ts'
+import { createFollowMetrics } from '../../src/host/follow/metrics.ts'
 import { createHostMetrics } from '../../src/host/metrics.ts'
 import { createHostRegistryMetrics } from '../../src/host/registry/metrics.ts'
 import { createRowSignerMetrics, declareRowsDiffer } from '../../src/host/row-votes/metrics.ts'
@@ -73,6 +74,7 @@ const declarations: Readonly<Record<MetricsProgram, (registry: Registry) => void
     createLensMetrics(registry)
     createStreamMetrics(registry)
     createRowSignerMetrics(registry)
+    createFollowMetrics(registry, never)
     declareRowsDiffer(registry, () => [])
   },
   operator(registry) {

@@ -1,4 +1,5 @@
 /** The table of docs/security.md that says what peers may send, from the bounds in the code. */
+import { followLimits } from '../../src/follow/follow-limits.ts'
 import { laneSlots } from '../../src/host/sync/pull-plan.ts'
 import { uselessMs } from '../../src/host/sync/sync.ts'
 import { maxHeadBytes } from '../../src/p2p/gossip/gossip.ts'
@@ -144,6 +145,25 @@ const rows: readonly Row[] = [
     amount: [`${bytes(maxPingBytes)} of pings to a stream`],
     above: 'that stream is ended',
     faults: [],
+  },
+  {
+    what: 'A stream by which an application follows Views (`views`, of Hosts alone)',
+    size: `${bytes(followLimits.requestBytes)} a frame, those of the Host ${bytes(followLimits.frameBytes)}`,
+    amount: [
+      requests,
+      `${shares(limits.channelStreams, plain)} at a time, ${followLimits.views} Views each`,
+      `${bytes(followLimits.windowBytes)} ahead of what is taken`,
+      `${shares(limits.channelBytes, bytes)} a second sent`,
+    ],
+    above: `is told busy; more than ${limits.requestsPerSecond} a second of one peer are a fault; frames are sent more slowly`,
+    faults: [
+      'malformed frame',
+      'oversize frame',
+      'protocol violation',
+      'stalled reader',
+      'stalled writer',
+      'request flood',
+    ],
   },
   ...[
     'who a peer is (`identity`)',

@@ -9,6 +9,7 @@ import { commonSettings } from '../../src/service/settings/common-settings.ts'
 import { settingsTable } from '../../src/service/settings/settings.ts'
 import { failureReasons } from '../../src/verify/failure.ts'
 import { repository } from '../support/repository.ts'
+import { contractTable } from './app/contract-table.ts'
 import { conditionChapters, eventsTable } from './conditions-table.ts'
 import { endpointsTable } from './endpoints-table.ts'
 import { fiveFigures } from './five-figures.ts'
@@ -24,6 +25,11 @@ import { table } from './table.ts'
 function sections(): Readonly<Record<string, Readonly<Record<string, string>>>> {
   return {
     'README.md': { ports: portsTable(), 'five figures': fiveFigures() },
+    'docs/app.md': {
+      'options of openApp': contractTable('AppOptions'),
+      'state of a View': contractTable('ViewReport'),
+      'state of a Host': contractTable('LinkReport'),
+    },
     'docs/graphql.md': { 'limits of queries': queryLimitsTable() },
     'docs/proofs.md': {
       'reasons why nothing is proven': codeTable('Why nothing is proven', failureReasons),

@@ -16,7 +16,7 @@ export function materializedOf(views: readonly KeptView[]): readonly SignedView[
 }
 
 /** A View as it stands in one snapshot. */
-interface StandingView extends SignedView {
+export interface StandingView extends SignedView {
   readonly done: HeightRanges
   readonly failed: HeightRanges
   /** Whether nothing is computed of it any more. */

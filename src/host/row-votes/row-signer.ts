@@ -26,6 +26,7 @@ import {
   type UnsignedBlock,
 } from './finished-leaves.ts'
 import type { RowSignerMetrics } from './metrics.ts'
+import { noticing } from './noticing.ts'
 
 interface RowSignerOptions {
   /** As in `Ethereum__Mainnet`. */
@@ -100,19 +101,6 @@ export function openRowSigner(options: RowSignerOptions, parts: RowSignerParts):
       state.nudge.abort()
       await state.running
     },
-  }
-}
-
-/** The same writer, which says at what heights Views have stored something. */
-function noticing(writer: RowsWriter, onStored: (heights: readonly number[]) => void): RowsWriter {
-  const noticed = async (stored: Promise<readonly number[]>): Promise<readonly number[]> => {
-    onStored(await stored)
-    return await stored
-  }
-  return {
-    ...writer,
-    putViewRows: (slot, bytes) => noticed(writer.putViewRows(slot, bytes)),
-    putEmptyViewBlocks: (blocks) => noticed(writer.putEmptyViewBlocks(blocks)),
   }
 }
 

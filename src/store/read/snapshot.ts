@@ -98,6 +98,7 @@ export function createSnapshot(
   return {
     state,
     epoch: state.epoch,
+    rowsFrom: state.rowTail,
     readIndexPage,
     storedHeader,
     rowBlocks,

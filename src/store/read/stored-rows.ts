@@ -22,6 +22,8 @@ export function openStoredRows(
     count,
     root,
     chunkCount: chunks.length,
+    byteLength: bytes,
+    copy,
     chunkOf: (position) => chunkOf(chunks, position),
     openChunk: (index) =>
       cache.chunk(serial, index, () => {
@@ -33,8 +35,9 @@ export function openStoredRows(
 
 /** A block that is done and has no rows. */
 export function noStoredRows(blockHash: string): StoredViewRows {
-  const none = { count: 0, root: emptyRowsRoot, chunkCount: 0 }
-  return { blockHash, ...none, chunkOf: noChunk, openChunk: noChunk }
+  const none = { count: 0, root: emptyRowsRoot, chunkCount: 0, byteLength: 0 }
+  const copy = (): Uint8Array => new Uint8Array(0)
+  return { blockHash, ...none, copy, chunkOf: noChunk, openChunk: noChunk }
 }
 
 function chunkOf(chunks: RowDirectory['chunks'], position: number): number {

@@ -1,0 +1,141 @@
+/** Seals of a block, what this Host signed of it, and what others did, as frames for one follower. */
+import { invariant } from '../../errors.ts'
+import { followLimits } from '../../follow/follow-limits.ts'
+import { runtimeVersion } from '../../lens/program/run-limits.ts'
+import { hasHeight } from '../../primitives/height-ranges.ts'
+import type { RowStatement } from '../../row-votes/row-statement.ts'
+import { encodeStatementExcerpt, excerptOf } from '../../row-votes/statement-excerpt.ts'
+import type { BlockHeader } from '../../store/store.ts'
+import type { Due, Following } from './following.ts'
+import type { Moment } from './moments.ts'
+import { settle, shownSeals, signedKey, type Told } from './vote-book.ts'
+
+/** Seals of a block that were not told; `begin` makes the place where it is noted that they were. */
+export function nextSeals(
+  { snapshot }: Moment,
+  { number, hash }: Pick<BlockHeader, 'number' | 'hash'>,
+  told: Told | null,
+  begin: () => Told,
+): Due | null {
+  const shown = shownSeals(snapshot, number, hash)
+  const start = told?.seals.of === shown.length ? told.seals.told : 0
+  const seals = shown.slice(start, start + followLimits.seals)
+  if (seals.length === 0) return null
+  return {
+    frame: () => ({ kind: 'seals', number, hash, seals }),
+    done: () => {
+      begin().seals = { told: start + seals.length, of: shown.length }
+    },
+  }
+}
+
+/** What is to be said of a block that the follower has. */
+interface Said {
+  readonly height: number
+  readonly told: Told | null
+  /** Views of which the follower has the block. */
+  readonly views: ReadonlySet<string>
+  /** How many of these this Host can sign. */
+  readonly signable: number
+  /** What counts of it, and was not told. */
+  readonly own: readonly RowStatement[]
+  readonly others: readonly RowStatement[]
+}
+
+/** The next frame about a height of which there may be something to tell; without one where there is nothing. */
+export function nextVotes(following: Following, moment: Moment, height: number): Due {
+  const { book } = following
+  const header = moment.snapshot.rowBlocks.header(height)
+  const told = book.told.get(height) ?? null
+  if (header === undefined || (told !== null && told.hash !== header.hash)) {
+    const forget = (): void => {
+      book.told.delete(height)
+      settle(book, height, true)
+    }
+    return { frame: null, done: forget }
+  }
+  const said = whatIsSaid(following, moment, height, header.hash)
+  return (
+    (told && nextSeals(moment, header, told, () => told)) ??
+    nextOwn(following, said) ??
+    nextOfOthers(following, said) ?? { frame: null, done: () => noteAll(following, said, moment) }
+  )
+}
+
+function whatIsSaid(
+  { positions, book }: Following,
+  moment: Moment,
+  height: number,
+  hash: string,
+): Said {
+  const told = book.told.get(height) ?? null
+  const having = positions.filter(({ next }) => next > height)
+  const views = new Set(having.map(({ view }) => view.id))
+  const signable = having.filter(({ view }) => hasHeight(moment.standing(view).done, height)).length
+  const untold = moment
+    .statements(height)
+    .filter(({ blockHash, runtime }) => blockHash === hash && runtime === runtimeVersion)
+    .filter((each) => leavesOf(each, views) > (told?.leaves.get(signedKey(book, each)) ?? 0))
+  const isOwn = ({ signatureIdentity }: RowStatement): boolean => signatureIdentity === book.own
+  // Of older blocks only what this Host signs is told later.
+  const others = told === null ? [] : untold.filter((each) => !isOwn(each))
+  return { height, told, views, signable, own: untold.filter(isOwn), others }
+}
+
+function leavesOf({ leaves }: RowStatement, views: ReadonlySet<string>): number {
+  return leaves.filter(({ view }) => views.has(view)).length
+}
+
+function nextOwn({ book }: Following, { height, told, views, signable, own }: Said): Due | null {
+  const [statement] = own.toSorted((a, b) => leavesOf(b, views) - leavesOf(a, views))
+  if (statement === undefined) return null
+  const leaves = leavesOf(statement, views)
+  return {
+    frame: () => ({ kind: 'statement', excerpt: excerptBytes(statement, views) }),
+    done: () => {
+      if (told === null) settle(book, height, leaves >= signable)
+      else told.leaves.set('own', leaves)
+    },
+  }
+}
+
+/** As many as a frame holds. */
+function nextOfOthers({ book }: Following, { told, views, others }: Said): Due | null {
+  if (told === null || others.length === 0) return null
+  const excerpts: Uint8Array[] = []
+  return {
+    frame: () => {
+      let bytes = 0
+      for (const statement of others.slice(0, followLimits.votes)) {
+        const excerpt = excerptBytes(statement, views)
+        bytes += excerpt.length
+        if (excerpts.length > 0 && bytes > followLimits.partBytes / 2) break
+        excerpts.push(excerpt)
+      }
+      return { kind: 'votes', excerpts }
+    },
+    done: () => {
+      for (const each of others.slice(0, excerpts.length))
+        told.leaves.set(signedKey(book, each), leavesOf(each, views))
+    },
+  }
+}
+
+function excerptBytes(statement: RowStatement, views: ReadonlySet<string>): Uint8Array {
+  const excerpt = excerptOf(statement, views)
+  invariant(excerpt !== null, 'what is told says something of these Views')
+  return encodeStatementExcerpt(excerpt)
+}
+
+/** Notes that there is nothing left to tell. */
+function noteAll({ book }: Following, { height, told, signable }: Said, moment: Moment): void {
+  if (told !== null) {
+    const shown = shownSeals(moment.snapshot, height, told.hash).length
+    told.seals = { told: shown, of: shown }
+    for (const each of moment.statements(height)) {
+      const key = signedKey(book, each)
+      if (key !== 'own' && !told.leaves.has(key)) told.leaves.set(key, 0)
+    }
+  }
+  settle(book, height, (told?.leaves.get('own') ?? 0) >= signable)
+}

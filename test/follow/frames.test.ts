@@ -1,0 +1,240 @@
+/** The frames of the protocol by which applications follow Views. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { decode, encode } from '@ipld/dag-cbor'
+import fc from 'fast-check'
+import { followLimits } from '../../src/follow/follow-limits.ts'
+import {
+  decodeHostFrame,
+  encodeHostFrame,
+  followErrors,
+  type HostFrame,
+} from '../../src/follow/host-frames.ts'
+import {
+  type ApplicationFrame,
+  decodeApplicationFrame,
+  encodeApplicationFrame,
+} from '../../src/follow/open-frames.ts'
+
+const refusal = { code: 'PRIMITIVES_MESSAGE_MALFORMED' }
+const plain = { noNullPrototype: true } as const
+const hash = fc
+  .uint8Array({ minLength: 32, maxLength: 32 })
+  .map((bytes) => `0x${Buffer.from(bytes).toString('hex')}`)
+const height = fc.nat(2 ** 31 - 1)
+const place = fc.record({ number: height, hash }, plain)
+const bytes = fc.uint8Array({ maxLength: 300 })
+
+const cursor = fc
+  .uniqueArray(place, { selector: ({ number }) => number, maxLength: 6 })
+  .map((places) => places.toSorted((a, b) => b.number - a.number))
+const open = fc.record(
+  {
+    kind: fc.constant('open' as const),
+    views: fc.uniqueArray(fc.record({ view: hash, cursor }, plain), {
+      selector: ({ view }) => view,
+      minLength: 1,
+      maxLength: 4,
+    }),
+    from: height,
+    windowBytes: fc.nat(followLimits.windowBytes),
+    withRows: fc.boolean(),
+  },
+  plain,
+)
+const credit = fc.record(
+  {
+    kind: fc.constant('credit' as const),
+    bytes: fc.integer({ min: 1, max: followLimits.windowBytes }),
+  },
+  plain,
+)
+const applicationFrame: fc.Arbitrary<ApplicationFrame> = fc.oneof(open, credit)
+
+const seal = fc.record(
+  {
+    network: fc.string({ maxLength: 20 }),
+    blockNumber: height,
+    blockHash: hash,
+    merkleRoot: hash.map((text) => text.slice(2)),
+    cidCount: height,
+    signatureType: fc.constant('Ed25519' as const),
+    signatureIdentity: hash.map((text) => text.slice(2)),
+    signatureValue: hash.map((text) => text.slice(2)),
+    createdAt: fc.constant('2026-01-02T03:04:05Z'),
+  },
+  plain,
+)
+const viewPlace = { view: hash, number: height, hash, parent: hash }
+const welcomed = fc.record(
+  {
+    view: hash,
+    name: fc.string({ maxLength: 30 }),
+    sdl: fc.string({ maxLength: 200 }),
+    tail: fc.option(height),
+    head: fc.option(height),
+    state: fc.string({ maxLength: 16 }),
+  },
+  plain,
+)
+const kind = <K extends HostFrame['kind']>(name: K): fc.Arbitrary<K> => fc.constant(name)
+const hostFrame: fc.Arbitrary<HostFrame> = fc.oneof(
+  fc.record(
+    {
+      kind: kind('welcome'),
+      proof: bytes,
+      genesis: fc.option(hash),
+      views: fc.array(welcomed, { maxLength: 4 }),
+    },
+    plain,
+  ),
+  fc.record(
+    {
+      kind: kind('rows'),
+      ...viewPlace,
+      count: fc.nat(2 ** 32 - 1),
+      part: fc.nat(63),
+      last: fc.boolean(),
+      bytes,
+    },
+    plain,
+  ),
+  fc.record({ kind: kind('failed'), ...viewPlace }, plain),
+  fc.record({ kind: kind('statement'), excerpt: bytes }, plain),
+  fc.record({ kind: kind('votes'), excerpts: fc.array(bytes, { maxLength: 4 }) }, plain),
+  fc.record(
+    { kind: kind('seals'), number: height, hash, seals: fc.array(seal, { maxLength: 3 }) },
+    plain,
+  ),
+  fc.record({ kind: kind('retract'), view: hash, place: fc.option(place) }, plain),
+  fc.record({ kind: kind('head'), number: height, hash }, plain),
+  fc.record(
+    { kind: kind('error'), error: fc.constantFrom(...followErrors), tail: fc.option(height) },
+    plain,
+  ),
+)
+
+/** Parts of frames are memory of the frame; compared are their bytes. */
+const copied = (value: unknown): unknown =>
+  JSON.parse(
+    JSON.stringify(value, (_, item) =>
+      ArrayBuffer.isView(item) || item?.type === 'Buffer'
+        ? Buffer.from(item.data ?? item).toString('hex')
+        : item,
+    ),
+  )
+
+test('frames are read as they were written', () => {
+  fc.assert(
+    fc.property(applicationFrame, (given) => {
+      assert.deepEqual(decodeApplicationFrame(encodeApplicationFrame(given)), given)
+    }),
+  )
+  fc.assert(
+    fc.property(hostFrame, (given) => {
+      assert.deepEqual(copied(decodeHostFrame(encodeHostFrame(given))), copied(given))
+    }),
+  )
+})
+
+test('frames are canonical DAG-CBOR', () => {
+  fc.assert(
+    fc.property(applicationFrame, (given) => {
+      const bytes = encodeApplicationFrame(given)
+      assert.deepEqual(Buffer.from(encode(decode(bytes))), Buffer.from(bytes))
+    }),
+  )
+  fc.assert(
+    fc.property(hostFrame, (given) => {
+      const bytes = encodeHostFrame(given)
+      assert.deepEqual(Buffer.from(encode(decode(bytes))), Buffer.from(bytes))
+    }),
+  )
+})
+
+test('bytes that are no frame are refused as malformed, whatever they are', () => {
+  const decoders = [decodeApplicationFrame, decodeHostFrame]
+  const altered = fc
+    .tuple(
+      fc.oneof(applicationFrame.map(encodeApplicationFrame), hostFrame.map(encodeHostFrame)),
+      fc.nat(),
+      fc.nat(255),
+    )
+    .map(([frame, at, byte]) => {
+      const other = Uint8Array.from(frame)
+      other[at % other.length] = byte
+      return other
+    })
+  fc.assert(
+    fc.property(fc.oneof(fc.uint8Array({ maxLength: 200 }), altered), (bytes) => {
+      for (const read of decoders) {
+        try {
+          read(bytes)
+        } catch (error) {
+          assert.equal((error as { code?: string }).code, refusal.code)
+        }
+      }
+    }),
+    { numRuns: 2_000 },
+  )
+})
+
+const view = `0x${'11'.repeat(32)}`
+const block = (number: number) => ({ number, hash: `0x${'22'.repeat(32)}` })
+const opening = (
+  views: readonly { view: string; cursor: readonly { number: number; hash: string }[] }[],
+) => encodeApplicationFrame({ kind: 'open', views, from: 0, windowBytes: 1, withRows: true })
+
+test('a stream follows 64 Views by cursors of 64 blocks, and no more of either', () => {
+  const many = (count: number) =>
+    Array.from({ length: count }, (_, index) => ({
+      view: `0x${index.toString(16).padStart(64, '0')}`,
+      cursor: [],
+    }))
+  const blocks = (count: number) =>
+    Array.from({ length: count }, (_, index) => block(count - index))
+  assert.equal(decodeApplicationFrame(opening(many(64))).kind, 'open')
+  assert.throws(() => decodeApplicationFrame(opening(many(65))), refusal)
+  assert.equal(decodeApplicationFrame(opening([{ view, cursor: blocks(64) }])).kind, 'open')
+  assert.throws(() => decodeApplicationFrame(opening([{ view, cursor: blocks(65) }])), refusal)
+})
+
+test('a stream follows each View once, at least one, and names its newest block first', () => {
+  assert.throws(() => decodeApplicationFrame(opening([])), refusal)
+  const twice = [
+    { view, cursor: [] },
+    { view, cursor: [] },
+  ]
+  assert.throws(() => decodeApplicationFrame(opening(twice)), refusal)
+  for (const cursor of [
+    [block(1), block(2)],
+    [block(1), block(1)],
+  ])
+    assert.throws(() => decodeApplicationFrame(opening([{ view, cursor }])), refusal)
+})
+
+test('credit is at least a byte and at most a window', () => {
+  const frame = (bytes: number) => encodeApplicationFrame({ kind: 'credit', bytes })
+  const { windowBytes } = followLimits
+  assert.deepEqual(decodeApplicationFrame(frame(1)), { kind: 'credit', bytes: 1 })
+  assert.equal(decodeApplicationFrame(frame(windowBytes)).kind, 'credit')
+  assert.throws(() => decodeApplicationFrame(frame(0)), refusal)
+  assert.throws(() => decodeApplicationFrame(frame(windowBytes + 1)), refusal)
+})
+
+test('the largest part of rows fits a frame of 1 MiB, and a longer frame is refused', () => {
+  const rows = (length: number): HostFrame => ({
+    kind: 'rows',
+    view,
+    ...block(2 ** 31 - 1),
+    parent: block(1).hash,
+    count: 2 ** 32 - 1,
+    part: 63,
+    last: true,
+    bytes: new Uint8Array(length),
+  })
+  const largest = encodeHostFrame(rows(followLimits.partBytes))
+  assert.ok(largest.length <= followLimits.frameBytes)
+  assert.equal(decodeHostFrame(largest).kind, 'rows')
+  assert.throws(() => decodeHostFrame(encodeHostFrame(rows(followLimits.frameBytes))), refusal)
+})
