@@ -31,7 +31,7 @@ export const contents: Readonly<Record<ProgramFolder, Contents>> = {
   service: {
     // Help lists the commands of the toolkit without it.
     built: ['src', 'src/toolkit/toolkit-commands.js'],
-    left: ['src/devnet', 'src/toolkit', 'src/registry/precompile'],
+    left: ['src/app', 'src/devnet', 'src/toolkit', 'src/registry/precompile'],
     loaded: ['pino-pretty'],
     absent: [],
     served: [
@@ -51,7 +51,7 @@ export const contents: Readonly<Record<ProgramFolder, Contents>> = {
   toolkit: {
     onTopOf: 'service',
     built: ['src'],
-    left: ['src/devnet'],
+    left: ['src/app', 'src/devnet'],
     loaded: [],
     absent: [],
     served: [],

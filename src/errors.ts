@@ -7,6 +7,12 @@
 
 /** Every code with its meaning, in one sentence. This is the only list of codes. */
 export const errorCodes = {
+  APP_HOST_REFUSED:
+    'A Host that an application follows broke the protocol, or proved to be another one than before.',
+  APP_OPTION_INVALID: 'An option of an application is not one that is accepted.',
+  APP_QUERY_REFUSED: 'A query of an application is not valid, or takes too much.',
+  APP_ROWS_MISSING:
+    'An application has no rows of a block: the View failed there, or Hosts did not agree.',
   CHAIN_ANSWER_MALFORMED: 'A node returned something that is not the expected JSON-RPC response.',
   CHAIN_ANSWER_TOO_LARGE: 'A node’s response to one request is larger than the limit.',
   CHAIN_BLOCK_INCOMPLETE: 'The receipts a node returned are not exactly those of the block.',
@@ -147,6 +153,7 @@ export const errorCodes = {
   P2P_ADDRESS_INVALID: 'A peer, listen or announce address is not in the documented form.',
   P2P_ALL_DIALS_FAILED: 'None of the addresses of a peer could be reached.',
   P2P_ASK_FAILED: 'A peer did not respond to a request.',
+  P2P_CHANNEL_FAILED: 'A stream to a peer could not be opened, or ended early.',
   P2P_LISTEN_FAILED: 'The peer-to-peer port could not be opened.',
   P2P_MESSAGE_TOO_LARGE: 'A message to publish is above the gossip limit.',
   P2P_OTHER_NETWORK: 'A bootstrap peer serves another network than this program.',

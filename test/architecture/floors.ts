@@ -17,11 +17,11 @@ export const sourceFloors: Floors = [
   'scraped-gauge',
   'primitives',
   ['verify', 'views'],
-  'row-votes',
+  ['row-votes', 'follow'],
   ['chain', 'store', 'identity', 'p2p', 'lens', 'registry'],
   ['graphql', 'mesh', 'service'],
   'compute',
-  ['generator', 'host', 'toolkit', 'devnet'],
+  ['generator', 'host', 'toolkit', 'devnet', 'app'],
   'main',
 ]
 
@@ -36,6 +36,7 @@ export const ground: readonly string[] = [
   'verify',
   'views',
   'row-votes',
+  'follow',
 ]
 
 /** The rooms inside rooms. */
@@ -77,8 +78,10 @@ export const innerFloors: Readonly<Record<string, Floors>> = {
     'streams',
     'views',
     ['folder', 'registry', 'row-votes'],
+    'follow',
     '.',
   ],
+  'src/app': ['contract', ['options', 'accepted-hosts', 'followed-views'], 'follow', '.'],
   'src/devnet': [['anvil-state', 'program-log', 'rpc'], 'children', 'anvil', 'registry', '.'],
   'src/p2p': ['limits', 'peers', 'streams', 'gossip', 'range', 'connections', '.'],
   'src/toolkit': [

@@ -49,6 +49,7 @@ const homes: Readonly<Record<string, readonly string[]>> = {
     'service',
     'generator',
     'host',
+    'app',
     'operator',
   ],
   react: ['host'],

@@ -7,6 +7,7 @@ import { environment } from '../contract.ts'
 import type { CommonSettings } from './common-settings.ts'
 import { type LineFile, openLineFile } from './line-file.ts'
 import { anyMultiaddr, peerMultiaddr } from './multiaddr-kinds.ts'
+import { peerAtEnd } from './peer-at-end.ts'
 
 /** The part of a node that accepts new addresses. */
 interface AddressTaker {
@@ -91,11 +92,6 @@ export async function openPeerFiles(settings: PeerSettings, log: Logger): Promis
       announceFile?.close()
     },
   }
-}
-
-/** The peer ID at the end of the address of a peer. */
-export function peerAtEnd(address: string): string {
-  return address.slice(address.lastIndexOf('/') + 1)
 }
 
 function merged(configured: readonly string[], file: LineFile<string> | null): string[] {

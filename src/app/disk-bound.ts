@@ -1,0 +1,38 @@
+/** Keeps the store within its bytes: the lowest blocks go, a part at a time. */
+import type { Logger } from 'pino'
+import type { StoreWriter } from '../store/store.ts'
+
+interface DiskBoundParts {
+  readonly store: Pick<StoreWriter, 'pruneRowsBelow' | 'reader'>
+  readonly log: Logger
+  readonly onFatal: (error: unknown) => void
+}
+
+/** Part of the heights that go at a time. */
+const prunedPart = 1 / 8
+
+/** Returns the function to call after blocks were stored; it does nothing while the bound is kept. */
+export function createDiskBound(
+  { maxBytes }: { readonly maxBytes: number },
+  { store, log, onFatal }: DiskBoundParts,
+): () => void {
+  let isPruning = false
+  const prune = async (): Promise<void> => {
+    const bytes = store.reader.usedBytes()
+    const range = store.reader.read((snapshot) => snapshot.rowBlocks.range())
+    if (bytes <= maxBytes || range === null) return
+    const { tail, head } = range
+    const below = Math.min(head, tail + Math.ceil((head - tail + 1) * prunedPart))
+    log.info({ bytes, maxBytes, below }, 'removes the lowest blocks')
+    await store.pruneRowsBelow(below)
+  }
+  return () => {
+    if (isPruning) return
+    isPruning = true
+    prune()
+      .catch(onFatal)
+      .finally(() => {
+        isPruning = false
+      })
+  }
+}

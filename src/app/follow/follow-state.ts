@@ -1,0 +1,97 @@
+/** What the parts of a follower share. */
+
+import type { Logger } from 'pino'
+import type { FollowedBlock } from '../../follow/open-frames.ts'
+import type { StoreWriter } from '../../store/store.ts'
+import type { AcceptedHosts } from '../accepted-hosts.ts'
+import type { FollowedViews, KnownView } from '../followed-views.ts'
+import type { BlockStore } from './block-store.ts'
+import type { Welcome } from './host-stream.ts'
+import type { PendingBlocks } from './pending-blocks.ts'
+import type { PendingSeals } from './pending-seals.ts'
+import type { PendingVotes } from './pending-votes.ts'
+
+export interface FollowerOptions {
+  /** As in `Ethereum__Mainnet`. */
+  readonly network: string
+  /** Hosts that have to agree on rows before they are stored. */
+  readonly minimumHosts: number
+  /** Identities of accepted Generators. */
+  readonly signers: ReadonlySet<string>
+  /** First height of Views of which nothing is stored. */
+  readonly from: number
+  /** Memory that blocks which wait for votes may take. Default 32 MiB. */
+  readonly maxPendingBytes?: number
+}
+
+export interface FollowerParts {
+  readonly store: StoreWriter
+  readonly views: FollowedViews
+  readonly accepted: AcceptedHosts
+  readonly log: Logger
+  /** A View has something of a height that it did not have. */
+  readonly onHeight: (view: KnownView, number: number) => void
+  /** Seals of a stored block were added. */
+  readonly onSealed: (number: number) => void
+  /** What was stored above a height is gone. */
+  readonly onRemoved: (above: number) => void
+  /** The store failed. */
+  readonly onFatal: (error: unknown) => void
+}
+
+/** A stream of a Host, as the follower knows it. */
+export interface StreamSource {
+  readonly peer: string
+  /** Whether its rows are taken. */
+  readonly feeds: boolean
+  /** Aborted when the stream is given up. */
+  readonly signal: AbortSignal
+  /** Called with who it is and how it has the Views. */
+  readonly onWelcome: (welcome: Welcome) => void
+  /** A block came, or what the Host signed. */
+  readonly onProgress: () => void
+  readonly onHead: (place: FollowedBlock) => void
+}
+
+export interface FollowerState {
+  readonly options: FollowerOptions
+  readonly parts: FollowerParts
+  readonly blocks: BlockStore
+  readonly votes: PendingVotes
+  readonly seals: PendingSeals
+  /** Blocks of Views that wait for their votes, all of one stream. */
+  readonly pending: Map<string, PendingBlocks>
+  /** Which block 0 accepted Hosts named. */
+  readonly genesis: Map<string, string>
+  /** Hosts that signed other rows of the lowest block of a View that waits. */
+  readonly differing: Map<string, readonly string[]>
+  /** The lowest block of a View that waits, and since when, whichever Host sent it. */
+  readonly lowest: Map<string, FollowedBlock & { readonly sinceMs: number }>
+  /** The lowest height of a View that was left out, and since when. */
+  readonly leftOut: Map<string, { readonly from: number; readonly sinceMs: number }>
+  /** The stream whose rows are taken. */
+  feed: StreamSource | null
+  running: Promise<void> | null
+  isAwake: boolean
+  isClosed: boolean
+  /** Resolves those that wait for a change. */
+  waiting: (() => void)[]
+}
+
+/** Resolves once a condition holds, with false where the stream is given up first. */
+export async function untilChanged(
+  state: FollowerState,
+  { signal }: Pick<StreamSource, 'signal'>,
+  condition: () => boolean,
+): Promise<boolean> {
+  while (!state.isClosed && !signal.aborted && !condition())
+    await new Promise<void>((resolve) => state.waiting.push(resolve))
+  return !state.isClosed && !signal.aborted
+}
+
+/** Lets everything that waits look at its condition again. */
+export function noteChange(state: FollowerState): void {
+  const { waiting } = state
+  state.waiting = []
+  for (const resolve of waiting) resolve()
+}

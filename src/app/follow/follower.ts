@@ -1,0 +1,130 @@
+/**
+ * What an application makes of what Hosts send: it checks rows and signatures, lets blocks wait for their votes, and
+ * stores them in order. One Host at a time feeds; all of them vote.
+ */
+import type { FollowedView } from '../../follow/open-frames.ts'
+import { runtimeVersion } from '../../lens/program/run-limits.ts'
+import { createBlockStore } from './block-store.ts'
+import { followCursor } from './cursor.ts'
+import {
+  type FollowerOptions,
+  type FollowerParts,
+  type FollowerState,
+  noteChange,
+  type StreamSource,
+} from './follow-state.ts'
+import type { StreamListener } from './host-stream.ts'
+import { listen } from './incoming.ts'
+import { createPendingSeals } from './pending-seals.ts'
+import { createPendingVotes } from './pending-votes.ts'
+import { judge, wake } from './storing.ts'
+
+/** Where following a View stands. */
+interface FollowProgress {
+  /** Blocks that wait for votes. */
+  readonly pending: number
+  /** The highest height that is stored; -1 for none. */
+  readonly stored: number
+  /** Whether the View failed at the lowest of those that wait. */
+  readonly isFailed: boolean
+  /** Hosts that signed other rows of the lowest of those that wait. */
+  readonly differing: readonly string[]
+}
+
+export interface RowFollower {
+  /** What to ask a Host for that has nothing below a height: a View whose cursor ends there begins anew. */
+  opening(floor: number): { readonly views: readonly FollowedView[]; readonly from: number }
+  /** Takes what a stream brings that was opened with these; one that feeds takes the place of the one before. */
+  listener(source: StreamSource, opened: readonly FollowedView[]): StreamListener
+  progress(view: string): FollowProgress
+  /** The highest height of which a Host signed rows on its own stream, by View. */
+  signedUpTo(host: string): ReadonlyMap<string, number>
+  /**
+   * The height of the lowest block of a View that waits, where it has done so for a while and nothing is known of what a
+   * Host signed of it; else null.
+   */
+  unheard(view: string, host: string, sinceMs: number): number | null
+  /** Looks at what waits once more, since time passed or a stream ended. */
+  wake(): void
+  close(): Promise<void>
+}
+
+/** Follows nobody yet. */
+export function openRowFollower(options: FollowerOptions, parts: FollowerParts): RowFollower {
+  const state: FollowerState = {
+    options,
+    parts,
+    blocks: createBlockStore(parts.store),
+    votes: createPendingVotes({ runtime: runtimeVersion }),
+    seals: createPendingSeals(options),
+    pending: new Map(),
+    genesis: new Map(),
+    differing: new Map(),
+    lowest: new Map(),
+    leftOut: new Map(),
+    feed: null,
+    running: null,
+    isAwake: false,
+    isClosed: false,
+    waiting: [],
+  }
+  return {
+    opening: (floor) => opening(state, floor),
+    listener: (source, opened) => listen(state, source, opened),
+    progress: (view) => {
+      const pending = state.pending.get(view)
+      return {
+        pending: pending?.list().length ?? 0,
+        stored: storedUpTo(state, view),
+        isFailed: pending?.list()[0]?.rows === null,
+        differing: state.differing.get(view) ?? [],
+      }
+    },
+    signedUpTo: state.votes.highest,
+    unheard: (view, host, sinceMs) => unheard(state, view, host, sinceMs),
+    wake: () => wake(state),
+    close: async () => {
+      state.isClosed = true
+      noteChange(state)
+      await state.running
+    },
+  }
+}
+
+function unheard(state: FollowerState, id: string, host: string, sinceMs: number): number | null {
+  const view = state.parts.views.find(id)
+  const [lowest] = state.pending.get(id)?.list() ?? []
+  if (view === undefined || lowest === undefined) return null
+  if (performance.now() - lowest.sinceMs < sinceMs) return null
+  const { agreeing, differing } = judge(state, view, lowest)
+  return agreeing.includes(host) || differing.includes(host) ? null : lowest.number
+}
+
+function storedUpTo({ parts, blocks }: FollowerState, id: string): number {
+  const view = parts.views.find(id)
+  if (view === undefined) return -1
+  return blocks.read((snapshot) =>
+    Math.max(
+      snapshot.viewRanges(view.slot).at(-1)?.[1] ?? -1,
+      snapshot.viewFailures(view.slot).at(-1)?.[1] ?? -1,
+    ),
+  )
+}
+
+function opening(
+  { parts, blocks, options }: FollowerState,
+  floor: number,
+): { readonly views: readonly FollowedView[]; readonly from: number } {
+  const from = Math.max(
+    options.from,
+    floor,
+    blocks.read(({ rowsFrom }) => rowsFrom),
+  )
+  const views = parts.views.ids.map((view) => {
+    const known = parts.views.find(view)
+    const cursor =
+      known === undefined ? [] : blocks.read((snapshot) => followCursor(snapshot, known.slot))
+    return { view, cursor: (cursor[0]?.number ?? -1) + 1 < floor ? [] : cursor }
+  })
+  return { views, from }
+}

@@ -1,0 +1,49 @@
+/**
+ * Heights that the Host which feeds left out below a block. An honest one leaves out what it does not have, and others do
+ * not have it either; so what others signed there is waited for, from one of them.
+ */
+import type { FollowedBlock } from '../../follow/open-frames.ts'
+import type { PendingBlock } from './pending-blocks.ts'
+
+export interface LeftOutFacts {
+  /** What the lowest block has to stand on; null where any may be the first. */
+  readonly base: FollowedBlock | null
+  readonly minimumHosts: number
+  storedHash(number: number): string | undefined
+  /** The highest height below one of which the View has something; null for none. */
+  doneBelow(number: number): number | null
+  /** Accepted Hosts that signed rows of the View at some of these heights, both included. */
+  signersOf(from: number, to: number): readonly string[]
+  /** Since when nothing has come of a height although the Host that feeds sent what is above, whichever Host that was. */
+  leftOutSinceMs(from: number): number
+  readonly nowMs: number
+}
+
+/** How long Hosts may take to show that they have what was left out. */
+const unseenPatienceMs = 10_000
+/** The same where fewer showed it than are believed. */
+const unbelievedPatienceMs = 60_000
+
+/** Hosts that have what was left out below the lowest block, which has to wait; null where it need not. */
+export function waitsForLeftOut(
+  facts: LeftOutFacts,
+  first: PendingBlock,
+): readonly string[] | null {
+  const below = facts.base?.number ?? facts.doneBelow(first.number) ?? first.number - 1
+  // Nobody said that what is stored right below gave way, and yet it is no part of the chain of this block.
+  const isTorn = below === first.number - 1 && !fits(facts, first)
+  if (isTorn) return facts.signersOf(first.number - 1, first.number)
+  if (below >= first.number - 1) return null
+  const signers = facts.signersOf(below + 1, first.number - 1)
+  if (signers.length >= facts.minimumHosts) return signers
+  const patienceMs = signers.length === 0 ? unseenPatienceMs : unbelievedPatienceMs
+  return facts.nowMs - facts.leftOutSinceMs(below + 1) < patienceMs ? signers : null
+}
+
+/** Whether a block stands on what is stored right below it. */
+export function fits(
+  { storedHash }: Pick<LeftOutFacts, 'storedHash'>,
+  { number, parent }: PendingBlock,
+): boolean {
+  return (storedHash(number - 1) ?? parent) === parent
+}

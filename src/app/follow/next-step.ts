@@ -1,0 +1,138 @@
+/**
+ * What to do with the blocks of a View that wait: a pure function of them, of what is stored and of what Hosts signed.
+ *
+ * Rows are stored, and so seen, once as many accepted Hosts as the application asks for signed exactly them. What is
+ * stored gives way to another branch only where so many Hosts say themselves that they follow it, or where so many
+ * signed it up to a height above everything that is stored: a branch that they left long ago ends below.
+ */
+import { fits, type LeftOutFacts, waitsForLeftOut } from './left-out.ts'
+import type { PendingBlock } from './pending-blocks.ts'
+import type { RowsVerdict } from './pending-votes.ts'
+
+/** What the decision is made from. */
+export interface StepFacts extends LeftOutFacts {
+  readonly pending: readonly PendingBlock[]
+  /** How many Hosts there are whose word counts. */
+  readonly acceptedHosts: number
+  /** Whether the View has something of that height, or nothing that low is stored. */
+  isDone(number: number): boolean
+  /** The highest stored height; -1 for none. */
+  readonly storedHead: number
+  /** Since when the lowest block waits, whichever Hosts sent it. */
+  readonly waitsSinceMs: number
+  /** Accepted Hosts that say themselves that they signed rows above a height. */
+  signersAbove(number: number): readonly string[]
+  /** What accepted Hosts say of a block. */
+  judge(block: PendingBlock): RowsVerdict
+}
+
+export type FeedStep =
+  /**
+   * Nothing now; `differing` are Hosts that signed other rows of the lowest block, where they are more than those that
+   * agree, or that have what was left out below it.
+   */
+  | { readonly kind: 'wait'; readonly differing: readonly string[] }
+  /** So many of the lowest are stored already. */
+  | { readonly kind: 'known'; readonly blocks: number }
+  /** Store these, once what is stored above a height has been removed; null removes nothing. */
+  | {
+      readonly kind: 'store'
+      readonly blocks: readonly PendingBlock[]
+      readonly removeAbove: number | null
+    }
+  /** Store that there are no rows of the lowest block, for a reason. */
+  | { readonly kind: 'fail'; readonly why: 'failed' | 'disputed' }
+
+/** Blocks that are stored at once. */
+const maxBlocks = 64
+/** How long Hosts may take to contradict one at which the View failed. */
+const failedPatienceMs = 10_000
+/** How long rows wait at least that cannot get their votes any more, while later ones have theirs. */
+const disputedPatienceMs = 60_000
+
+export function nextStep(facts: StepFacts): FeedStep {
+  const { pending } = facts
+  const [first] = pending
+  if (first === undefined) return { kind: 'wait', differing: [] }
+  const known = pending.findIndex((block) => !isKnown(facts, block))
+  if (known !== 0) return { kind: 'known', blocks: known < 0 ? pending.length : known }
+  const leftOut = waitsForLeftOut(facts, first)
+  if (leftOut !== null) return { kind: 'wait', differing: leftOut }
+  const lowest = withoutGap(pending.slice(0, maxBlocks))
+  const agreed = agreedRun(facts, lowest)
+  if (agreed === 0) return unagreed(facts, first)
+  if (isConflict(facts, first) || !fits(facts, first))
+    return replace(facts, first, lowest.slice(0, agreed))
+  const conflict = lowest.findIndex((block) => isConflict(facts, block))
+  const blocks = lowest.slice(0, conflict < 0 ? agreed : Math.min(agreed, conflict))
+  return { kind: 'store', blocks, removeAbove: null }
+}
+
+/** Those up to the first height that was left out. */
+function withoutGap(pending: readonly PendingBlock[]): readonly PendingBlock[] {
+  const gap = pending.findIndex(
+    ({ number }, index) => index > 0 && pending[index - 1]?.number !== number - 1,
+  )
+  return gap < 0 ? pending : pending.slice(0, gap)
+}
+
+function isKnown({ storedHash, isDone }: StepFacts, { number, hash }: PendingBlock): boolean {
+  const stored = storedHash(number)
+  return isDone(number) && (stored === undefined || stored === hash)
+}
+
+function isConflict({ storedHash }: StepFacts, { number, hash }: PendingBlock): boolean {
+  const stored = storedHash(number)
+  return stored !== undefined && stored !== hash
+}
+
+/** How many of the lowest blocks have their votes. */
+function agreedRun({ judge, minimumHosts }: StepFacts, pending: readonly PendingBlock[]): number {
+  const end = pending.findIndex(
+    (block) => block.rows === null || judge(block).agreeing.length < minimumHosts,
+  )
+  return end < 0 ? pending.length : end
+}
+
+function unagreed(facts: StepFacts, first: PendingBlock): FeedStep {
+  const { differing: others, agreeing } = facts.judge(first)
+  const differing = others.length > agreeing.length ? others : []
+  const waitedMs = facts.nowMs - facts.waitsSinceMs
+  if (isConflict(facts, first)) return { kind: 'wait', differing }
+  if (first.rows === null)
+    return others.length === 0 && isPassedOver(facts, first) && waitedMs >= failedPatienceMs
+      ? { kind: 'fail', why: 'failed' }
+      : { kind: 'wait', differing }
+  const isPassed = agreedRun(facts, facts.pending.slice(1, 2)) > 0
+  return isPassed && isHopeless(facts, first) && waitedMs >= disputedPatienceMs
+    ? { kind: 'fail', why: 'disputed' }
+    : { kind: 'wait', differing }
+}
+
+/** Whether as many Hosts as are believed went on above a block of which none signed rows. */
+function isPassedOver(
+  { signersAbove, minimumHosts }: StepFacts,
+  { number }: PendingBlock,
+): boolean {
+  return signersAbove(number).length >= minimumHosts
+}
+
+/** Whether no rows can get their votes, whatever those sign who have not said anything yet. */
+function isHopeless(
+  { acceptedHosts, minimumHosts, judge }: StepFacts,
+  block: PendingBlock,
+): boolean {
+  const { agreeing, differing } = judge(block)
+  const silent = acceptedHosts - agreeing.length - differing.length
+  return Math.max(agreeing.length, differing.length) + silent < minimumHosts
+}
+
+/** The lowest block is of another branch than what is stored. */
+function replace(facts: StepFacts, first: PendingBlock, blocks: readonly PendingBlock[]): FeedStep {
+  const { pending, minimumHosts, storedHead, judge } = facts
+  const isFollowed = judge(first).direct.length >= minimumHosts
+  const isHigher = (): boolean => (pending[agreedRun(facts, pending) - 1]?.number ?? 0) > storedHead
+  if (!isFollowed && !isHigher()) return { kind: 'wait', differing: [] }
+  const below = facts.base?.number ?? first.number - 1
+  return { kind: 'store', blocks, removeAbove: Math.min(below, first.number - 1) }
+}

@@ -1,0 +1,149 @@
+/** Stores blocks that have their votes, View by View in the order of their heights, as long as anything changes. */
+import type { KnownView } from '../followed-views.ts'
+import { type FollowerState, noteChange } from './follow-state.ts'
+import { type FeedStep, nextStep } from './next-step.ts'
+import type { PendingBlock, PendingBlocks } from './pending-blocks.ts'
+import type { RowsVerdict } from './pending-votes.ts'
+
+/** Something changed: looks at what waits, now or once more. */
+export function wake(state: FollowerState): void {
+  state.isAwake = true
+  noteChange(state)
+  if (state.running !== null || state.isClosed) return
+  state.running = work(state)
+    .catch((error) => {
+      if (!state.isClosed) state.parts.onFatal(error)
+      state.isClosed = true
+      noteChange(state)
+    })
+    .finally(() => {
+      state.running = null
+      if (state.isAwake) wake(state)
+    })
+}
+
+async function work(state: FollowerState): Promise<void> {
+  while (state.isAwake && !state.isClosed) {
+    state.isAwake = false
+    for (const view of state.parts.views.list())
+      while (!state.isClosed && (await advance(state, view))) noteChange(state)
+  }
+}
+
+/**
+ * Does one step for a View; false where it has to wait. What it stored is dropped by the next one, which finds it: the
+ * blocks that wait may be others by then.
+ */
+async function advance(state: FollowerState, view: KnownView): Promise<boolean> {
+  const pending = state.pending.get(view.id)
+  if (pending === undefined) return false
+  const step = decide(state, view, pending)
+  state.differing.set(view.id, step.kind === 'wait' ? step.differing : [])
+  if (step.kind === 'wait') return false
+  if (step.kind === 'known') {
+    pending.drop(step.blocks)
+    forget(state)
+  } else await store(state, view, pending.list()[0], step)
+  return true
+}
+
+function decide(state: FollowerState, view: KnownView, pending: PendingBlocks): FeedStep {
+  const { options, parts, blocks } = state
+  return nextStep({
+    pending: pending.list(),
+    base: pending.base(),
+    minimumHosts: options.minimumHosts,
+    acceptedHosts: parts.accepted.list().size,
+    storedHash: blocks.hashAt,
+    isDone: (number) => blocks.isDone(view, number),
+    doneBelow: (number) => blocks.doneBelow(view, number),
+    signersOf: (from, to) => state.votes.signers(view.id, from, to),
+    leftOutSinceMs: (from) => leftOutSinceMs(state, view, from),
+    waitsSinceMs: waitsSinceMs(state, view, pending.list()[0]),
+    signersAbove: (number) =>
+      [...parts.accepted.list()].filter(
+        (host) => (state.votes.highest(host).get(view.id) ?? -1) > number,
+      ),
+    storedHead: blocks.head(),
+    judge: (block) => judge(state, view, block),
+    nowMs: performance.now(),
+  })
+}
+
+function leftOutSinceMs({ leftOut }: FollowerState, { id }: KnownView, from: number): number {
+  const known = leftOut.get(id)
+  if (known?.from === from) return known.sinceMs
+  const sinceMs = performance.now()
+  leftOut.set(id, { from, sinceMs })
+  return sinceMs
+}
+
+/** Another Host that sends the same block does not make it wait anew. */
+function waitsSinceMs(
+  { lowest }: FollowerState,
+  { id }: KnownView,
+  first: PendingBlock | undefined,
+): number {
+  if (first === undefined) return performance.now()
+  const { number, hash, sinceMs } = first
+  const known = lowest.get(id)
+  if (known?.number === number && known.hash === hash) return known.sinceMs
+  lowest.set(id, { number, hash, sinceMs })
+  return sinceMs
+}
+
+async function store(
+  state: FollowerState,
+  view: KnownView,
+  first: PendingBlock | undefined,
+  step: Extract<FeedStep, { kind: 'store' | 'fail' }>,
+): Promise<void> {
+  const { blocks, votes, seals, parts } = state
+  if (step.kind === 'fail') {
+    if (first === undefined) return
+    await blocks.putFailure(view, first, failureTexts[step.why])
+    return await addLate(state, [first])
+  }
+  const proofs = { seals: seals.take, excerpts: votes.take }
+  await blocks.put(view, step.blocks, step.removeAbove, proofs)
+  if (step.removeAbove !== null) parts.onRemoved(step.removeAbove)
+  for (const { number } of step.blocks) parts.onHeight(view, number)
+  await addLate(state, step.blocks)
+}
+
+/** What came while blocks were being stored, which nobody saw to be stored then. */
+async function addLate(
+  { blocks, votes, seals, parts }: FollowerState,
+  stored: readonly PendingBlock[],
+): Promise<void> {
+  for (const place of stored) {
+    for (const excerpt of votes.take(place.number, place.hash)) await blocks.addStatement(excerpt)
+    const late = seals.take(place.hash)
+    if (late.length > 0 && (await blocks.addSeals(place, late))) parts.onSealed(place.number)
+  }
+}
+
+const failureTexts = {
+  failed: 'The View failed at this block at the Host that was followed.',
+  disputed:
+    'Hosts differ on the rows of this block, so that no rows can have enough signatures, while they agreed on the next.',
+} as const
+
+/** What was signed below all that still waits, and may still come, is of no use. */
+function forget({ pending, votes, seals }: FollowerState): void {
+  const lowest = [...pending.values()].map((each) => each.base()?.number ?? each.list()[0]?.number)
+  const below = Math.min(...lowest.map((number) => number ?? 0))
+  votes.forgetBelow(below)
+  seals.forgetBelow(below)
+}
+
+/** What accepted Hosts say of a block that waits. */
+export function judge(
+  { blocks, votes }: FollowerState,
+  view: KnownView,
+  { number, hash, rows }: PendingBlock,
+): RowsVerdict {
+  const { root: rowsRoot = '', count = 0 } = rows ?? {}
+  const stored = blocks.excerpts(number, hash)
+  return votes.judge({ view: view.id, number, hash, rowsRoot, count }, stored)
+}

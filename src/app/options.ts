@@ -1,0 +1,101 @@
+/** What an application says when it opens its store, checked once. */
+import { ServiceError } from '../errors.ts'
+import { followLimits } from '../follow/follow-limits.ts'
+import { parsePeerAddresses } from '../p2p/peers/address.ts'
+import { maxInt } from '../primitives/bounds.ts'
+import { peerAtEnd } from '../service/settings/peer-at-end.ts'
+import { parseViewID } from '../views/view-id.ts'
+import type { AppOptions } from './contract.ts'
+
+/** The same with all defaults. */
+export interface CheckedOptions {
+  readonly path: string
+  readonly views: readonly string[]
+  readonly peers: readonly string[]
+  readonly network: string
+  readonly hosts: readonly string[] | null
+  readonly signers: ReadonlySet<string>
+  readonly minimumHosts: number
+  readonly minimumAttestations: number
+  readonly from: number
+  readonly maxBytes: number
+}
+
+const maxPeers = 16
+const minBytes: number = 16 * 1024 * 1024
+const defaultMaxBytes: number = 4 * 1024 * 1024 * 1024
+const identityPattern = /^(?:0[23][0-9a-f]{64}|[0-9a-f]{64})$/
+const networkPattern = /^[A-Za-z0-9]+(?:_[A-Za-z0-9]+)*__[A-Za-z0-9]+(?:_[A-Za-z0-9]+)*$/
+
+/** @throws ServiceError `APP_OPTION_INVALID`, with the option, what is wrong and what is accepted, or `P2P_ADDRESS_INVALID`. */
+export function checkOptions(options: AppOptions): CheckedOptions {
+  const { path, network = 'Ethereum__Mainnet' } = options
+  if (typeof path !== 'string' || path === '') throw invalid('path', path, 'the path of a folder')
+  if (!networkPattern.test(network))
+    throw invalid('network', network, 'a chain and a network, as in Ethereum__Mainnet')
+  const peers = listOf('peers', options.peers, maxPeers, (text) => text)
+  parsePeerAddresses(peers)
+  const hosts = options.hosts === undefined ? null : identitiesOf('hosts', options.hosts)
+  const signers = identitiesOf('signers', options.signers ?? [])
+  const { size: known } = new Set(hosts ?? peers.map(peerAtEnd))
+  return {
+    path,
+    network,
+    peers,
+    hosts,
+    views: listOf('views', options.views, followLimits.views, longID),
+    signers: new Set(signers),
+    minimumHosts: wholeOf('minimumHosts', options.minimumHosts ?? 1, 1, known),
+    minimumAttestations: wholeOf(
+      'minimumAttestations',
+      options.minimumAttestations ?? 0,
+      0,
+      signers.length,
+    ),
+    from: wholeOf('from', options.from ?? 0, 0, maxInt),
+    maxBytes: wholeOf('maxBytes', options.maxBytes ?? defaultMaxBytes, minBytes, 2 ** 48),
+  }
+}
+
+function listOf(
+  name: string,
+  list: readonly string[],
+  most: number,
+  check: (text: string, name: string) => string,
+): readonly string[] {
+  if (!Array.isArray(list) || list.length === 0 || list.length > most)
+    throw invalid(name, list, `a list of 1 to ${most}`)
+  return [...new Set(list.map((text) => check(text, name)))]
+}
+
+function identitiesOf(name: string, list: readonly string[]): readonly string[] {
+  const check = (text: string): string => {
+    if (typeof text === 'string' && identityPattern.test(text)) return text
+    throw invalid(name, text, 'public keys in lower-case hex, as `identity` in /health shows them')
+  }
+  if (!Array.isArray(list)) throw invalid(name, list, 'a list of public keys in hex')
+  return [...new Set(list.map(check))]
+}
+
+function longID(text: string, name: string): string {
+  const id = typeof text === 'string' ? parseViewID(text)?.id : undefined
+  if (id !== undefined) return id
+  throw invalid(
+    name,
+    text,
+    'long IDs of Views, 0x and 64 hexadecimal digits; a Host lists them at /api/v0/views',
+  )
+}
+
+function wholeOf(name: string, value: number, least: number, most: number): number {
+  if (Number.isSafeInteger(value) && value >= least && value <= most) return value
+  throw invalid(name, value, `a whole number from ${least} to ${most}`)
+}
+
+function invalid(name: string, found: unknown, accepted: string): ServiceError {
+  const text = JSON.stringify(found)?.slice(0, 120) ?? String(found)
+  return new ServiceError('APP_OPTION_INVALID', `the option ${name} is ${text}`, {
+    facts: { option: name, found: text },
+    remedy: `Accepted is ${accepted}.`,
+  })
+}

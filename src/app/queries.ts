@@ -1,0 +1,93 @@
+/** Queries and subscriptions of an application, over its own store. */
+import { ServiceError } from '../errors.ts'
+import type { Graphql, GraphqlResult } from '../graphql/graphql.ts'
+import { subscribeInProcess } from '../graphql/subscribe-in-process.ts'
+import type { App, QueryOptions, Subscribed } from './contract.ts'
+import type { CheckedOptions } from './options.ts'
+
+/** Everything stops with the signal. */
+export function createQueries(
+  graphql: Graphql,
+  { minimumAttestations: usual, signers }: Pick<CheckedOptions, 'minimumAttestations' | 'signers'>,
+  closing: AbortSignal,
+): Pick<App, 'query' | 'subscribe'> {
+  const requestOf = (
+    query: string,
+    variables: object | undefined,
+    { operationName, minimumAttestations = usual }: QueryOptions,
+  ) => {
+    if (
+      !Number.isInteger(minimumAttestations) ||
+      minimumAttestations < 0 ||
+      minimumAttestations > signers.size
+    )
+      throw tooMany(minimumAttestations, signers.size)
+    return {
+      query,
+      variables: { ...variables },
+      minimumAttestations,
+      ...(operationName === undefined ? {} : { operationName }),
+    }
+  }
+  const within = (signal: AbortSignal | undefined): AbortSignal =>
+    signal === undefined ? closing : AbortSignal.any([closing, signal])
+
+  return {
+    query: async (query, variables, options = {}) => {
+      closing.throwIfAborted()
+      const signal = within(options.signal)
+      const result = await graphql.execute(requestOf(query, variables, options), signal)
+      signal.throwIfAborted()
+      return { data: dataOf(result), incomplete: result.extensions?.views ?? [] }
+    },
+    subscribe: (query, variables, options = {}) => {
+      closing.throwIfAborted()
+      const signal = within(options.signal)
+      return dataOfAll(
+        subscribeInProcess(graphql, requestOf(query, variables, options), {}, signal),
+      )
+    },
+  }
+}
+
+/** No generator, which would let go of the results only once somebody took the first one. */
+function dataOfAll<Data>(results: AsyncIterableIterator<GraphqlResult>): Subscribed<Data> {
+  const end = async (): Promise<{ done: true; value: undefined }> => {
+    await results.return?.()
+    return { done: true, value: undefined }
+  }
+  return {
+    next: async () => {
+      const { done, value } = await results.next()
+      if (done === true) return { done, value: undefined }
+      try {
+        return { done: false, value: dataOf<Data>(value) }
+      } catch (error) {
+        await end()
+        throw error
+      }
+    },
+    return: end,
+    [Symbol.asyncIterator]() {
+      return this
+    },
+  }
+}
+
+/** @throws ServiceError `APP_QUERY_REFUSED` with what is wrong. */
+function dataOf<Data>({ data, errors }: GraphqlResult): Data {
+  if (data !== null) return JSON.parse(data.join(''))
+  const [first] = errors ?? []
+  const place = first?.locations?.[0]
+  const where = place === undefined ? '' : ` (line ${place.line}, column ${place.column})`
+  throw new ServiceError('APP_QUERY_REFUSED', `${first?.message ?? 'no answer'}${where}`, {
+    facts: { code: String(first?.extensions['code'] ?? '') },
+  })
+}
+
+function tooMany(found: number, signers: number): ServiceError {
+  return new ServiceError('APP_OPTION_INVALID', `the option minimumAttestations is ${found}`, {
+    facts: { option: 'minimumAttestations', found: String(found) },
+    remedy: `Accepted is a whole number from 0 to ${signers}, the number of signers.`,
+  })
+}

@@ -1,0 +1,193 @@
+/**
+ * A fake: a Host whose rows are made up, and which lies where a test wants it. Real is what carries it, libp2p with its
+ * frames, signatures and proofs; real Hosts are followed in test/e2e/app.
+ */
+import { randomBytes } from 'node:crypto'
+import type { TestContext } from 'node:test'
+import { followLimits } from '../../../src/follow/follow-limits.ts'
+import { encodeHostFrame, type HostFrame } from '../../../src/follow/host-frames.ts'
+import { decodeApplicationFrame, type OpenFrame } from '../../../src/follow/open-frames.ts'
+import { createSigner, type DigestSigner } from '../../../src/identity/signature.ts'
+import { proveIdentity } from '../../../src/mesh/identity-proof.ts'
+import type { Channel } from '../../../src/p2p/streams/channels.ts'
+import { encodeStatementExcerpt, excerptOf } from '../../../src/row-votes/statement-excerpt.ts'
+import { openRoom, type TestRoom, testNetwork } from '../../support/p2p-room.ts'
+import { signedLeaves } from '../../support/signed-statements.ts'
+import { type MadeBlock, type MadeChain, madeSdl, madeView } from './made-chain.ts'
+
+interface MadeHostOptions {
+  readonly chain: MadeChain
+  /** The View as it says it is. */
+  readonly sdl?: string
+  /** What it sends in place of a block. Throws to end the stream. */
+  readonly alter?: (block: MadeBlock) => MadeBlock | 'nothing'
+  /** What it sends in place of a frame. */
+  readonly replace?: (frame: HostFrame) => readonly (HostFrame | Uint8Array)[]
+  /** Whether it signs what it sends. */
+  readonly signs?: (block: MadeBlock) => boolean
+  readonly signer?: DigestSigner
+}
+
+export interface MadeHost {
+  readonly room: TestRoom
+  readonly identity: string
+  readonly signer: DigestSigner
+  /** Streams that were opened with rows, and without. */
+  readonly opened: { rows: number; votes: number }
+  /** Ends all streams. */
+  drop(): void
+}
+
+export async function openMadeHost(t: TestContext, options: MadeHostOptions): Promise<MadeHost> {
+  const signer = options.signer ?? createSigner({ type: 'Ed25519', privateKey: randomBytes(32) })
+  const opened = { rows: 0, votes: 0 }
+  const channels = new Set<Channel>()
+  const room = await openRoom(t, {
+    channels: {
+      views: {
+        busy: encodeHostFrame({ kind: 'error', error: 'busy', tail: null }),
+        serve: async (channel) => {
+          channels.add(channel)
+          const open = decodeApplicationFrame(await channel.read())
+          if (open.kind !== 'open') throw new Error('the first frame opens the stream')
+          opened[open.withRows ? 'rows' : 'votes'] += 1
+          await serve(channel, open, { ...options, signer, peerId: room.id })
+        },
+      },
+    },
+  })
+  return {
+    room,
+    identity: signer.identity,
+    signer,
+    opened,
+    drop: () => {
+      for (const channel of channels) channel.abort(new Error('the Host went away'))
+    },
+  }
+}
+
+interface Serving extends MadeHostOptions {
+  readonly signer: DigestSigner
+  readonly peerId: string
+}
+
+async function serve(channel: Channel, open: OpenFrame, serving: Serving): Promise<void> {
+  const { chain, signer, peerId, sdl = madeSdl } = serving
+  const send = async (frame: HostFrame): Promise<void> => {
+    for (const each of serving.replace?.(frame) ?? [frame])
+      await channel.write(each instanceof Uint8Array ? each : encodeHostFrame(each))
+  }
+  const head = chain.blocks().at(-1)
+  await send({
+    kind: 'welcome',
+    proof: proveIdentity(signer, { network: testNetwork, role: 'host', peerId }),
+    genesis: null,
+    views: open.views.map(({ view }) => ({
+      view,
+      name: 'Payment',
+      sdl,
+      tail: chain.blocks()[0]?.number ?? null,
+      head: head?.number ?? null,
+      state: 'live',
+    })),
+  })
+  let last = open.views[0]?.cursor[0] ?? null
+  if (last !== null && !isOn(chain, last)) last = await goBack(open, chain, send)
+  void takeCredit(channel)
+  for (;;) {
+    if (last !== null && !isOn(chain, last)) last = await goBackTo(sent(last), chain, send)
+    const above = chain.blocks().find(({ number }) => number > (last?.number ?? open.from - 1))
+    if (above === undefined) await change(chain, channel)
+    else {
+      await sendBlock(above, open, serving, send)
+      sentBlocks.set(above.hash, above)
+      last = above
+    }
+    if (channel.ended.aborted) return
+  }
+}
+
+/** Everything that was ever sent, to find the way back. */
+const sentBlocks = new Map<string, MadeBlock>()
+
+type Place = Pick<MadeBlock, 'number' | 'hash'>
+
+function isOn(chain: MadeChain, { number, hash }: Place): boolean {
+  return chain.blocks().some((block) => block.number === number && block.hash === hash)
+}
+
+function* sent(from: Place): Generator<Place> {
+  let at: Place | undefined = from
+  while (at !== undefined) {
+    yield at
+    const block: MadeBlock | undefined = sentBlocks.get(at.hash)
+    at = block && { number: block.number - 1, hash: block.parent }
+  }
+}
+
+async function goBack(
+  { views }: OpenFrame,
+  chain: MadeChain,
+  send: (frame: HostFrame) => Promise<void>,
+): Promise<Place | null> {
+  return await goBackTo(views[0]?.cursor ?? [], chain, send)
+}
+
+async function goBackTo(
+  places: Iterable<Place>,
+  chain: MadeChain,
+  send: (frame: HostFrame) => Promise<void>,
+): Promise<Place | null> {
+  const place = [...places].find((each) => isOn(chain, each)) ?? null
+  const shown = place && { number: place.number, hash: place.hash }
+  await send({ kind: 'retract', view: madeView, place: shown })
+  return shown
+}
+
+async function sendBlock(
+  given: MadeBlock,
+  { withRows }: OpenFrame,
+  { alter, signs, signer }: Serving,
+  send: (frame: HostFrame) => Promise<void>,
+): Promise<void> {
+  const block = alter?.(given) ?? given
+  if (block === 'nothing') return
+  const { rows, number, hash, parent } = block
+  const place = { view: madeView, number, hash, parent }
+  if (withRows && rows === null) await send({ kind: 'failed', ...place })
+  if (withRows && rows !== null) {
+    const { count, bytes } = rows
+    const parts = Math.max(1, Math.ceil(bytes.length / followLimits.partBytes))
+    for (let part = 0; part < parts; part++) {
+      const start = part * followLimits.partBytes
+      const piece = bytes.subarray(start, start + followLimits.partBytes)
+      await send({ kind: 'rows', ...place, count, part, last: part === parts - 1, bytes: piece })
+    }
+  }
+  if (rows === null || signs?.(block) === false) return
+  await send({ kind: 'statement', excerpt: madeExcerpt(block, signer) })
+}
+
+/** What a Host signs of a made-up block. */
+export function madeExcerpt({ number, hash, rows }: MadeBlock, signer: DigestSigner): Uint8Array {
+  const leaf = { view: madeView, rowsRoot: rows?.root ?? '', count: rows?.count ?? 0 }
+  const statement = signedLeaves(number, hash, [leaf], { signer, network: testNetwork })
+  const excerpt = excerptOf(statement, new Set([madeView]))
+  if (excerpt === null) throw new Error('a statement has its leaf')
+  return encodeStatementExcerpt(excerpt)
+}
+
+async function change(chain: MadeChain, channel: Channel): Promise<void> {
+  await new Promise<void>((resolve) => {
+    const stop = chain.onChange(() => {
+      stop()
+      resolve()
+    })
+    channel.ended.addEventListener('abort', () => resolve(), { once: true })
+  })
+}
+
+async function takeCredit(channel: Channel): Promise<void> {
+  while (!channel.ended.aborted) await channel.read(null).catch(() => undefined)
+}
