@@ -9,11 +9,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { readHeldBlocks, storeDifferences } from '../../support/chain/held-blocks.ts'
+import { openMining } from '../../support/chain/mining.ts'
 import { startMovingChain } from '../../support/chain/moving-chain.ts'
 import { readTrueBlocks } from '../../support/chain/node-truth.ts'
 import { type Program, type ProgramPlace, pause, prepareProgram } from '../../support/programs.ts'
 import { createSeededRandom } from '../../support/seeded-random.ts'
-import { openMining } from './mining.ts'
 
 const { values } = parseArgs({
   options: {

@@ -1,7 +1,8 @@
 /** A chain that never rests: blocks of every kind of transaction, and reorganisations at random. */
-import { type MovingChain, reorganisations } from '../../support/chain/moving-chain.ts'
-import { pause } from '../../support/programs.ts'
-import type { SeededRandom } from '../../support/seeded-random.ts'
+
+import { pause } from '../programs.ts'
+import type { SeededRandom } from '../seeded-random.ts'
+import { type MovingChain, reorganisations } from './moving-chain.ts'
 
 interface Mining {
   readonly figures: { readonly reorganisations: number }
@@ -11,7 +12,8 @@ interface Mining {
   hold(): Promise<void>
 }
 
-const pauseMs = 40
+/** Between two blocks, where nothing else is said. */
+const defaultPauseMs = 40
 /** One reorganisation in so many blocks. */
 const blocksPerReorganisation = 12
 const maxDepth = 10
@@ -19,7 +21,11 @@ const maxDepth = 10
 const firstReorganisation = 20
 
 /** Not begun yet. */
-export function openMining(chain: MovingChain, random: SeededRandom): Mining {
+export function openMining(
+  chain: MovingChain,
+  random: SeededRandom,
+  { pauseMs = defaultPauseMs }: { readonly pauseMs?: number } = {},
+): Mining {
   const figures = { reorganisations: 0 }
   let isHeld = true
   let mining: Promise<void> = Promise.resolve()

@@ -1,0 +1,59 @@
+/** Whether what an application shows is what the chain has and what Hosts signed. */
+import assert from 'node:assert/strict'
+import type { App, AppState } from '../../../../src/app/app.ts'
+import { transferFields } from './transfers.ts'
+import type { Transfer } from './true-transfers.ts'
+
+type ShownTransfer = Transfer & { readonly _docID: string; readonly _hosts: number }
+
+/** All that the application shows, in its order. */
+export async function shownTransfers(app: App): Promise<readonly ShownTransfer[]> {
+  const query = `{ Transfer { _docID _hosts ${transferFields} } }`
+  const { data, incomplete } = await app.query<{ Transfer: ShownTransfer[] }, object>(query)
+  assert.deepEqual(incomplete, [])
+  return data.Transfer
+}
+
+/** Rows equal those of the chain, one by one and in order; so none is there twice, and none is missing. */
+export function assertTrue(shown: readonly ShownTransfer[], due: readonly Transfer[]): void {
+  const values = shown.map(({ _docID, _hosts, ...transfer }) => transfer)
+  assert.deepEqual(values, due)
+  assert.equal(new Set(shown.map(({ _docID }) => _docID)).size, shown.length)
+}
+
+/** The signatures of so many accepted Hosts hold for each row, counted and verified again; `mayHaveSigned` says by whom. */
+export function assertSigned(
+  app: App,
+  shown: readonly ShownTransfer[],
+  {
+    least,
+    mayHaveSigned,
+  }: { readonly least: number; readonly mayHaveSigned: (host: string, height: number) => boolean },
+): void {
+  const proven = new Set<number>()
+  for (const row of shown) {
+    assert.ok(row._hosts >= least, `${row._hosts} Hosts at height ${row.blockNumber}`)
+    // The proof of one row is over all of its block, whose rows are compared with the chain's.
+    if (proven.has(row.blockNumber)) continue
+    proven.add(row.blockNumber)
+    const verdict = app.verifyDocument(row)
+    assert.ok(verdict.proves === 'row', JSON.stringify(verdict))
+    assert.equal(verdict.hosts.length, row._hosts)
+    assert.equal(new Set(verdict.hosts).size, verdict.hosts.length)
+    assert.ok(verdict.hosts.every((host) => mayHaveSigned(host, row.blockNumber)))
+  }
+}
+
+/** Resolves once the View is done with every height from the first to `head`, and nothing waits. */
+export async function untilDone(app: App, head: number, withinMs = 120_000): Promise<AppState> {
+  const isDone = ({ views: [view] }: AppState): boolean =>
+    view?.done.at(-1)?.to === head && view.blocksPending === 0
+  const deadline = performance.now() + withinMs
+  for (;;) {
+    const state = app.state()
+    if (isDone(state)) return state
+    if (performance.now() > deadline)
+      throw new Error(`height ${head} is not there: ${JSON.stringify(state)}`)
+    await new Promise((resolve) => setTimeout(resolve, 100))
+  }
+}
