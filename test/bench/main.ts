@@ -1,7 +1,8 @@
 /**
- * `npm run bench`: every figure of the performance table from one run, as ratios. With `--programs`, `--views` or
- * `--store` only those of these.
+ * `npm run bench`: every figure of the performance table from one run, as ratios. With `--programs`, `--views`,
+ * `--app` or `--store` only those of these.
  */
+import { appFigures } from './app-figures.ts'
 import { type Figure, figureTable, summary } from './figure.ts'
 import { lensFigure } from './lens-figures.ts'
 import { loadFigures, pipelineFigures } from './pipeline-figures.ts'
@@ -49,7 +50,12 @@ async function storeFigures(): Promise<Figure[]> {
   return [await growthFigure(), ...(await pruningFigures())]
 }
 
-const parts = { programs: programFigures, views: lensFigures, store: storeFigures }
+const parts = {
+  programs: programFigures,
+  views: lensFigures,
+  app: appFigures,
+  store: storeFigures,
+}
 const chosen = Object.entries(parts).filter(([name]) => process.argv.includes(`--${name}`))
 const figures: Figure[] = []
 for (const [, measure] of chosen.length > 0 ? chosen : Object.entries(parts))

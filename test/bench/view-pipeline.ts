@@ -1,10 +1,9 @@
 /** New blocks on their way from the node to the rows of a View at a Host, through both programs. */
 
-import { openEventReader } from '../graphql/support/event-reader.ts'
-import { decodingView } from '../host/views/support/engine-room.ts'
 import type { Program } from '../support/programs.ts'
 import { pause } from '../support/programs.ts'
 import { type Figure, show } from './figure.ts'
+import { adminToken, openArrivals, postView } from './hosted-rows.ts'
 import { preparePipeline, untilQueryable } from './pipeline.ts'
 import { type Replay, startReplay } from './replay.ts'
 import { median } from './statistics.ts'
@@ -35,7 +34,7 @@ export async function viewPipelineFigures(): Promise<Figure[]> {
   })
   await untilQueryable(host, before)
   const plain = await arrivals(host, replay, before, null)
-  const name = await postView(host)
+  const { name } = await postView(host)
   const viewed = await arrivals(host, replay, before + measured, name)
   await close()
   await replay.close()
@@ -56,27 +55,6 @@ export async function viewPipelineFigures(): Promise<Figure[]> {
       from: `${show(viewedMs)} ms / ${show(plainMs)} ms`,
     },
   ]
-}
-
-// --- The View -------------------------------------------------------------------------------
-
-const adminToken = 'a token of benchmarks'
-
-/** Posts the decoding View and waits until it has all blocks; returns its name. */
-async function postView({ graphqlUrl }: Program): Promise<string> {
-  const url = graphqlUrl.replace('/graphql', '/views')
-  const response = await fetch(url, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', authorization: `Bearer ${adminToken}` },
-    body: JSON.stringify({ wire: Buffer.from(decodingView().wire).toString('base64') }),
-  })
-  const { id, name } = (await response.json()) as { readonly id: string; readonly name: string }
-  if (!response.ok) throw new Error(`the Host refuses the View: ${response.status}`)
-  for (;;) {
-    const { state } = (await (await fetch(`${url}/${id}`)).json()) as { readonly state: string }
-    if (state === 'live') return name
-    await pause(100)
-  }
 }
 
 // --- Arrivals -------------------------------------------------------------------------------
@@ -108,25 +86,4 @@ async function arrivals(
   blockStream.close()
   rowStream?.close()
   return { blockMs, rowMs }
-}
-
-/** When documents of blocks arrive at a subscriber, by the clock that all processes share. */
-async function openArrivals(
-  { graphqlUrl }: Program,
-  selection: string,
-): Promise<{ next(number: number): Promise<number>; close(): void }> {
-  const query = `subscription ${selection}`
-  const headers = { accept: 'text/event-stream' }
-  const reader = await openEventReader(graphqlUrl, { query }, { headers })
-  return {
-    close: reader.close,
-    async next(number) {
-      for (;;) {
-        const event = await reader.next()
-        if (event === undefined) throw new Error('the subscription has ended')
-        if (JSON.stringify(event.data).includes(`"number":${number}}`))
-          return performance.timeOrigin + performance.now()
-      }
-    },
-  }
 }
