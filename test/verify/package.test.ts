@@ -2,7 +2,6 @@
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import {
-  cpSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -15,6 +14,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { blocksIn } from '../docs/support/page.ts'
+import { packRepository } from '../support/application/packed-repository.ts'
 import { alice, documentOf } from '../support/chain/answered-documents.ts'
 import { repository } from '../support/repository.ts'
 
@@ -30,14 +30,8 @@ function node(args: readonly string[], input = ''): string {
 }
 
 before(() => {
-  const source = join(top, 'source')
-  for (const name of ['package.json', 'tsconfig.json', 'tsconfig.build.json', 'src', 'operator']) {
-    cpSync(join(repository, name), join(source, name), { recursive: true })
-  }
-  symlinkSync(join(repository, 'node_modules'), join(source, 'node_modules'))
-  execFileSync('npm', ['pack', '--loglevel=error'], { cwd: source, stdio: 'ignore' })
+  const archive = packRepository(join(top, 'source'))
   mkdirSync(installed, { recursive: true })
-  const archive = join(source, `viewmesh-${manifest.version}.tgz`)
   execFileSync('tar', ['-xzf', archive, '-C', installed, '--strip-components=1'])
   writeFileSync(join(app, 'package.json'), '{"type":"module"}')
 })
@@ -53,7 +47,14 @@ function install(names: readonly string[]): void {
 }
 
 test('it has the build with the launcher, and neither sources nor tests', () => {
-  assert.deepEqual(readdirSync(installed).toSorted(), ['dist', 'operator', 'package.json', 'src'])
+  assert.deepEqual(readdirSync(installed).toSorted(), [
+    'LICENSE',
+    'README.md',
+    'dist',
+    'operator',
+    'package.json',
+    'src',
+  ])
   assert.deepEqual(readdirSync(join(installed, 'src')).toSorted(), ['launch.js', 'viewmesh.js'])
   assert.deepEqual(readdirSync(join(installed, 'operator/plugin')), ['kubectl-viewmesh.js'])
 })
