@@ -7,7 +7,7 @@ const app = await openApp(options)
 await app.untilLive()
 const liveMs = performance.now() - startMs
 const [view] = app.state().views
-process.send?.({ liveMs, rows: view?.rows, rssBytes: process.memoryUsage.rss() })
+process.send?.({ liveMs, rows: view?.rows })
 const query = `subscription { ${view?.name}(filter: {logIndex: {_eq: 0}}) { number: _blockNumber } }`
 for await (const rows of app.subscribe<Record<string, { number: number }[]>, object>(query)) {
   const atMs = performance.timeOrigin + performance.now()

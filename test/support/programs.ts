@@ -182,7 +182,8 @@ function folderBytes(folder: string): number {
     .reduce((sum, entry) => sum + statSync(join(entry.parentPath, entry.name)).blocks * 512, 0)
 }
 
-function processMemory(pid: number): ProcessMemory {
+/** Of a process that runs. */
+export function processMemory(pid: number): ProcessMemory {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8')
   const kilobytes = (key: string): number =>
     Number(new RegExp(`^${key}:\\s+(\\d+)`, 'm').exec(status)?.[1] ?? 0)

@@ -20,7 +20,7 @@ export interface FollowerOptions {
   readonly signers: ReadonlySet<string>
   /** First height of Views of which nothing is stored. */
   readonly from: number
-  /** Memory that blocks which wait for votes may take. Default 32 MiB. */
+  /** Memory that blocks which wait for votes may take. Default 8 MiB. */
   readonly maxPendingBytes?: number
 }
 

@@ -78,7 +78,7 @@ export interface StreamEnd {
 }
 
 /** Bytes that may be under way. */
-const windowBytes: number = 4 * followLimits.frameBytes
+const windowBytes: number = 2 * followLimits.frameBytes
 /** A Host says something every 15 s. */
 const silenceMs = 45_000
 /** Packed rows of one block: those that a Host accepts, and what compressing may add. */
