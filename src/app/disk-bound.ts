@@ -18,13 +18,15 @@ export function createDiskBound(
 ): () => void {
   let isPruning = false
   const prune = async (): Promise<void> => {
-    const bytes = store.reader.usedBytes()
-    const range = store.reader.read((snapshot) => snapshot.rowBlocks.range())
-    if (bytes <= maxBytes || range === null) return
-    const { tail, head } = range
-    const below = Math.min(head, tail + Math.ceil((head - tail + 1) * prunedPart))
-    log.info({ bytes, maxBytes, below }, 'removes the lowest blocks')
-    await store.pruneRowsBelow(below)
+    for (;;) {
+      const bytes = store.reader.usedBytes()
+      const range = store.reader.read((snapshot) => snapshot.rowBlocks.range())
+      if (bytes <= maxBytes || range === null || range.tail === range.head) return
+      const { tail, head } = range
+      const below = Math.min(head, tail + Math.ceil((head - tail + 1) * prunedPart))
+      log.info({ bytes, maxBytes, below }, 'removes the lowest blocks')
+      await store.pruneRowsBelow(below)
+    }
   }
   return () => {
     if (isPruning) return
