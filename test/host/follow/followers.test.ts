@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { describe, it } from 'node:test'
 import { followLimits } from '../../../src/follow/follow-limits.ts'
+import { encodeHostFrame } from '../../../src/follow/host-frames.ts'
 import { viewBlock } from '../../support/view-rows.ts'
 import { engineChain, hostedView } from '../views/support/engine-room.ts'
 import {
@@ -43,6 +44,8 @@ describe('an application that follows a View', () => {
     const block = ['seals', 'rows', 'statement']
     assert.deepEqual(kinds(client), ['welcome', ...block, ...block, ...block, ...block])
     assert.equal(await room.metric('viewmesh_host_follow_frames_total', { kind: 'rows' }), 4)
+    const bytes = client.frames.reduce((sum, frame) => sum + encodeHostFrame(frame).length, 0)
+    assert.equal(await room.metric('viewmesh_host_follow_bytes_total'), bytes)
     assert.equal(await room.metric('viewmesh_host_followers'), 1)
   })
 
