@@ -1,6 +1,7 @@
 /** An application as a process of its own, for `app-figures.ts`, which forks it with the options of `openApp`. */
 import { openApp } from '../../src/app/app.ts'
 
+process.once('disconnect', () => process.exit())
 const options = JSON.parse(process.argv[2] ?? '{}')
 const startMs = performance.now()
 const app = await openApp(options)
