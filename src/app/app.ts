@@ -91,7 +91,6 @@ async function openParts(checked: CheckedOptions, parts: AppParts): Promise<App>
   const { store, closing, log, registry } = parts
   const { reader } = store
   const graphql = openEngine(checked, { log, registry, reader })
-  const fatal = new AbortController()
   const changes = createChanges(() => state(), log)
   const views = await openFollowedViews(
     { ids: checked.views, minimumHosts: checked.minimumHosts },
@@ -101,7 +100,6 @@ async function openParts(checked: CheckedOptions, parts: AppParts): Promise<App>
   const p2p = await openNode(checked, { log, registry })
   const onFatal = (error: unknown): void => {
     log.error({ err: error }, 'the store of the application failed')
-    fatal.abort(error)
     closing.abort(error)
   }
   const follower = openRowFollower(checked, {
@@ -132,12 +130,11 @@ async function openParts(checked: CheckedOptions, parts: AppParts): Promise<App>
       untilSo(
         () => areServed(graphql, views),
         (listener) => graphql.onViews(listener),
-        [closing.signal, fatal.signal, signal],
+        [closing.signal, signal],
       ),
     untilLive: (signal) =>
       untilSo(() => state().views.every((view) => view.state === 'live'), changes.listen, [
         closing.signal,
-        fatal.signal,
         signal,
       ]),
     close: () => {

@@ -66,7 +66,11 @@ export async function openFollowedViews(
     await store.putRecord(recordName, Buffer.from(JSON.stringify(next)))
     stored = next
     known = new Map(
-      next.views.map((view) => [view.id, { ...view, rowType: parseRowType(view.sdl) }]),
+      next.views.map((view) => {
+        // The same object while the View is the same, by which its queries stay compiled.
+        const { rowType = parseRowType(view.sdl) } = known.get(view.id) ?? {}
+        return [view.id, { ...view, rowType }]
+      }),
     )
     onChange([...known.values()].map((view) => ({ ...view, query: null })))
   }

@@ -5,8 +5,6 @@ import type { Seal } from '../../primitives/seal.ts'
 import { malformedMessage } from '../../primitives/wire.ts'
 import type { StatementExcerpt } from '../../row-votes/statement-excerpt.ts'
 import { readReceivedRows } from '../../views/received-rows.ts'
-import { emptyRowsRoot, type PackedRows } from '../../views/rows.ts'
-import type { KnownView } from '../followed-views.ts'
 import { readExcerpt } from './excerpt-check.ts'
 import { type FollowerState, noteChange, type StreamSource, untilChanged } from './follow-state.ts'
 import type { ReceivedBlock, StreamListener, Welcome } from './host-stream.ts'
@@ -110,7 +108,7 @@ async function onBlock(
   )
   const view = parts.views.find(block.view)
   if (view === undefined || !isFeeding()) return
-  const rows = block.rows === null ? null : readRows(view, block.rows)
+  const rows = block.rows && readReceivedRows(view.rowType, block.rows.count, block.rows.bytes)
   const { number, hash, parent } = block
   if (!pending.add({ number, hash, parent, rows, sinceMs: performance.now() }))
     throw malformedMessage('a block that does not stand on the one before')
@@ -124,22 +122,6 @@ async function onBlock(
 
 function pendingBytes({ pending }: FollowerState): number {
   return [...pending.values()].reduce((sum, each) => sum + each.bytes(), 0)
-}
-
-const noRows: PackedRows = {
-  count: 0,
-  bytes: new Uint8Array(),
-  terms: [],
-  root: emptyRowsRoot,
-  mismatches: 0,
-}
-
-function readRows(
-  { rowType }: KnownView,
-  { count, bytes }: NonNullable<ReceivedBlock['rows']>,
-): PackedRows {
-  const isEmpty = count === 0 && bytes.length === 0
-  return isEmpty ? noRows : readReceivedRows(rowType, count, bytes)
 }
 
 function onRetract(state: FollowerState, view: string, place: FollowedBlock | null): void {
