@@ -1,8 +1,10 @@
 /** How a View that is not served is listed, wherever it comes from. */
 
 export interface OtherView {
-  /** The ID that its source gives it. */
+  /** The long ID, or what its source calls it as long as nothing else is known. */
   readonly id: string
+  /** The ID of the registry chain; null as long as it is not known. */
+  readonly address: string | null
   /** The name of its type, as far as it is known; null with the next two where nothing of it can be read. */
   readonly type: string | null
   readonly creator: string | null

@@ -56,10 +56,11 @@ export function toFolderReport(facts: FolderFacts): FolderReport {
   }
 }
 
-function toOther({ file: { name }, error }: RefusedFile): OtherFile {
+function toOther({ file: { name }, error, address }: RefusedFile): OtherFile {
   return {
     file: name.slice(0, maxName),
     id: viewFileID(name),
+    address,
     ...{ type: null, creator: null, registered_at: null },
     state: 'refused',
     reason: reasonOf(error),

@@ -5,6 +5,8 @@ import type { FolderFile } from './folder-files.ts'
 export interface RefusedFile {
   readonly file: FolderFile
   readonly error: ServiceError
+  /** The ID that the registry chain would give its View; null where its bytes are not read, or are another View. */
+  readonly address: string | null
   /** It stands until fewer local Views are there than were then; null where room is not what is missing. */
   readonly untilFewerThan: number | null
   /** It stands until then even where nothing changes. */
@@ -25,14 +27,14 @@ function wantsRoom({ code }: ServiceError): boolean {
 
 /** `localViews` is how many there are now. */
 export function toRefusal(
-  file: FolderFile,
-  error: ServiceError,
+  { file, error, address }: Pick<RefusedFile, 'file' | 'error' | 'address'>,
   localViews: number,
   nowMs: number,
 ): RefusedFile {
   return {
     file,
     error,
+    address,
     untilFewerThan: wantsRoom(error) ? localViews : null,
     untilMs: nowMs + (retryMs[error.code] ?? Number.POSITIVE_INFINITY),
   }

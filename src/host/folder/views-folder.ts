@@ -8,7 +8,9 @@ import type { Registry } from 'prom-client'
 import { ServiceError } from '../../errors.ts'
 import type { FailureReport } from '../../service/contract.ts'
 import { openPolling } from '../../service/polling.ts'
+import type { Registration } from '../../views/registration.ts'
 import { parseViewFile, viewFileID } from '../../views/view-file.ts'
+import { viewIDs } from '../../views/view-id.ts'
 import { isLocal } from '../views/hosted-view.ts'
 import type { ViewChecker } from '../views/view-checker.ts'
 import type { HostViews } from '../views/views.ts'
@@ -154,9 +156,10 @@ async function admit(
   full: ServiceError | null,
 ): Promise<ServiceError | null> {
   let isForeign = false
+  let registration: Registration | null = null
   try {
     if (full !== null) throw full
-    const registration = { ...(await readView(state, file)), registeredAt: null }
+    registration = { ...(await readView(state, file)), registeredAt: null }
     const { foreign, type: _, ...facts } = await state.checker.check(registration)
     isForeign = foreign !== null
     if (facts.id !== viewFileID(file.name)) throw misnamed(`its bytes are the View ${facts.id}`)
@@ -165,7 +168,7 @@ async function admit(
     return null
   } catch (error) {
     if (!(error instanceof ServiceError) || error.code.startsWith('STORE_')) throw error
-    refuse(state, file, error)
+    refuse(state, { file, error, address: addressOf(file, registration) })
     return error.code === 'HOST_VIEWS_FULL' && !isForeign ? error : null
   }
 }
@@ -185,11 +188,22 @@ function misnamed(what: string): ServiceError {
   })
 }
 
-function refuse(state: FolderState, file: FolderFile, error: ServiceError): void {
+/** The other ID of the View that a file is named after. */
+function addressOf({ name }: FolderFile, registration: Registration | null): string | null {
+  if (registration === null) return null
+  const { id, address } = viewIDs(registration.sender, registration.wire)
+  return id === viewFileID(name) ? address : null
+}
+
+function refuse(
+  state: FolderState,
+  refused: Pick<RefusedFile, 'file' | 'error' | 'address'>,
+): void {
   const { refusals, log } = state
+  const { file, error } = refused
   const { code, message } = error
   const before = refusals.get(file.name)?.error
   if (before?.code !== code || before.message !== message)
     log.warn({ file: file.name, code, reason: message }, 'file of a View not served')
-  refusals.set(file.name, toRefusal(file, error, countLocal(state), Date.now()))
+  refusals.set(file.name, toRefusal(refused, countLocal(state), Date.now()))
 }

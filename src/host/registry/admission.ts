@@ -11,6 +11,7 @@ import { isHosted, isLocal } from '../views/hosted-view.ts'
 import type { ViewChecker } from '../views/view-checker.ts'
 import type { HostViews } from '../views/views.ts'
 import { createCatalogue } from './catalogue.ts'
+import { toOther, toUnreadable } from './not-served.ts'
 import type { NotServed, Outcomes } from './outcomes.ts'
 import { type Candidate, givePlaces } from './places.ts'
 import type { FilteredView } from './view-filter.ts'
@@ -257,13 +258,13 @@ async function admit(state: AdmissionState, id: string): Promise<'admitted' | 'p
       state.count('served')
       return 'admitted'
     }
-    const outcome = { state: 'foreign', reason: `it reads ${foreign}` } as const
+    const outcome = { state: 'foreign', reason: `it reads ${foreign}`, proven } as const
     note(state, id, outcome, retryMs.wrong, true)
     state.count('foreign')
     return 'passed'
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error
-    return refuse(state, id, error, verified !== null)
+    return refuse(state, id, error, verified)
   }
 }
 
@@ -309,20 +310,30 @@ function refuse(
   state: AdmissionState,
   id: string,
   error: ServiceError,
-  isVerified: boolean,
+  verified: VerifiedView | null,
 ): 'passed' | 'later' {
   const { code, message } = error
   if (code.startsWith('STORE_')) throw error
   // The Host has become full meanwhile, which the next decision sees.
   if (code === 'HOST_VIEWS_FULL' || code === 'HOST_VIEW_FIELDS_FULL') return 'later'
   state.log.debug({ view: id, code, reason: message }, 'registered View not served')
-  const isKept = isVerified && ofTheBytes.test(code)
-  const isFetched = isVerified || code === 'REGISTRY_VIEW_MISMATCH'
+  const isKept = verified !== null && ofTheBytes.test(code)
+  const isFetched = verified !== null || code === 'REGISTRY_VIEW_MISMATCH'
   const forSome = isFetched ? retryMs.refused : retryMs.unreachable
   const outcome = { state: 'refused', reason: `${code}: ${message}` } as const
-  note(state, id, outcome, isKept ? retryMs.wrong : forSome, isKept)
+  const known = verified && { proven: unnamed(state, id, verified) }
+  note(state, id, { ...outcome, ...known }, isKept ? retryMs.wrong : forSome, isKept)
   state.count('refused')
   return isFetched ? 'passed' : 'later'
+}
+
+/** What is known of a View whose bytes are no good. */
+function unnamed(
+  { catalogue }: AdmissionState,
+  listed: string,
+  { id, address, sender }: VerifiedView,
+): FilteredView {
+  return { ids: [id, address], sender, name: catalogue.get(listed)?.name ?? '' }
 }
 
 /** @throws ServiceError where it cannot be fetched, or is not what it says. */
@@ -366,20 +377,10 @@ function othersOf(state: AdmissionState): OtherView[] {
   // A broken message about a View that was read elsewhere says nothing of that View.
   for (const id of found.keys())
     if (served.has(id) || state.catalogue.get(id) !== undefined) found.delete(id)
-  const unreadable = [...found.values()].map(
-    ({ id, reason }): OtherView => ({
-      ...{ id, type: null, creator: null, registered_at: null },
-      ...{ state: 'refused', reason },
-    }),
-  )
+  const unreadable = [...found.values()].map(toUnreadable)
   const others = state.catalogue.list().filter(({ id }) => !served.has(id))
-  return [...unreadable, ...others.map((view) => toOther(state, view))].slice(0, maxOthers)
-}
-
-function toOther(admission: AdmissionState, view: ListedView): OtherView {
-  const { id, name, sender: creator, registeredAt: registered_at } = view
-  const { state = 'overLimit', reason = null, proven = null } = admission.outcomes.of(id) ?? {}
-  const shown = { id, type: proven?.name ?? name, creator, registered_at }
-  if (standingOf(admission, view) === 'denied') return { ...shown, state: 'denied', reason: null }
-  return { ...shown, state, reason }
+  const listed = others.map((view) =>
+    toOther(view, state.outcomes.of(view.id), standingOf(state, view) === 'denied'),
+  )
+  return [...unreadable, ...listed].slice(0, maxOthers)
 }

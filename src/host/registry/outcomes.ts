@@ -17,7 +17,10 @@ export interface NotServed {
   readonly bytes: number
   /** How many its type has, where it was read and has no place; 0 otherwise. */
   readonly fields: number
-  /** What its bytes say for the lists of what is allowed and denied; null where they were not read. */
+  /**
+   * What its bytes say for the lists of what is allowed and denied, the long ID first; the name is that of the chain where
+   * they say none. Null where they were not fetched.
+   */
   readonly proven: FilteredView | null
   /** When it is tried again. */
   readonly untilMs: number

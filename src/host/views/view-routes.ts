@@ -13,7 +13,7 @@ import type { HostViews } from './views.ts'
 
 /** Where Views come from beside requests. */
 interface Source {
-  readonly others: readonly { readonly id: string | null }[]
+  readonly others: readonly { readonly id: string | null; readonly address: string | null }[]
 }
 
 interface ViewRoutesOptions {
@@ -66,10 +66,12 @@ function otherView(
   sources: readonly (Source | null)[],
   text: string,
 ): Source['others'][number] | undefined {
-  const { id, address } = parseViewID(text) ?? {}
-  const wanted = id ?? address
+  const parsed = parseViewID(text)
+  const wanted = parsed?.id ?? parsed?.address
   if (wanted === undefined) return undefined
-  return sources.flatMap((source) => source?.others ?? []).find((each) => each.id === wanted)
+  return sources
+    .flatMap((source) => source?.others ?? [])
+    .find(({ id, address }) => id === wanted || address === wanted)
 }
 
 async function register(

@@ -9,7 +9,8 @@ function refusalsOf(count: number, message: string): ReadonlyMap<string, Refused
   const refused = Array.from({ length: count }, (_, index): RefusedFile => {
     const name = `${String(index).padStart(5, '0')}${'n'.repeat(90)}.view`
     const error = new ServiceError('HOST_VIEW_REFUSED', message, { remedy: 'Change it.' })
-    return { file: { name, version: '1' }, error, untilFewerThan: null, untilMs: 0 }
+    const file = { name, version: '1' }
+    return { file, error, address: null, untilFewerThan: null, untilMs: 0 }
   })
   return new Map(refused.map((each) => [each.file.name, each]))
 }
@@ -23,6 +24,7 @@ test('a folder lists the first thousand files that it refuses, and counts all of
   assert.deepEqual(report.others[0], {
     file: `00000${'n'.repeat(75)}`,
     id: null,
+    address: null,
     ...{ type: null, creator: null, registered_at: null, state: 'refused' },
     reason: 'HOST_VIEW_REFUSED: no',
   })

@@ -5,6 +5,7 @@ import { mkdir, readdir, rename, rm, symlink, writeFile } from 'node:fs/promises
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { maxViewFile, toViewFile, viewFileID } from '../../../src/views/view-file.ts'
+import { viewIDs } from '../../../src/views/view-id.ts'
 import { assertExplained } from '../../docs/support/explained.ts'
 import { until } from '../../support/p2p-room.ts'
 import { openFolderRoom, registrationOf, viewFileOf } from './support/folder-room.ts'
@@ -96,6 +97,11 @@ test('what cannot be a View is named with its reason, and the others are served'
     reasons.get('mine.view'),
     'VIEWS_FILE_MALFORMED: its name is not the long ID of a View',
   )
+  const addresses = others.flatMap(({ file, address }) =>
+    address === null ? [] : [[file, address]],
+  )
+  const { address } = viewIDs(`0x${'1'.repeat(40)}`, Buffer.from('VWL'))
+  assert.deepEqual(addresses, [[invalid.name, address]])
   for (const failure of opened.failures()) assertExplained(failure)
   assert.deepEqual(
     new Set(opened.failures().map(({ code }) => code)),

@@ -70,7 +70,8 @@ test('a registered View cannot be deleted, but denied, without a restart', async
   await host.serves()
   await until(async () => (await host.list()).registry?.others.length === 1)
   const { registered_at: height, ...other } = await host.find(address)
-  const shown = { id: address, type: 'Permanent', creator: author, state: 'denied', reason: null }
+  const ids = viewIDs(author, wireOf('Permanent'))
+  const shown = { ...ids, type: 'Permanent', creator: author, state: 'denied', reason: null }
   assert.deepEqual(other, shown)
   assert.ok(Number(height) > 0)
 })
@@ -294,6 +295,29 @@ test('a View that the chain calls by another name than its own stands in the lis
   await until(async () => (await host.list()).registry?.others.length === 2)
   const others = (await host.list()).registry?.others.map(({ state }) => state)
   assert.deepEqual(others?.toSorted(), ['denied', 'overLimit'])
+})
+
+test('a fetched View that is not served shows both IDs, and is found by either', async (t) => {
+  const registry = await development(t)
+  const wires = {
+    refused: wireOf('Broken', { sdl: 'type Broken {' }),
+    foreign: wireOf('Foreign', { query: 'Arbitrum__One__Log { address }' }),
+    overLimit: wireOf('Once'),
+  }
+  const registered: string[] = []
+  for (const wire of Object.values(wires)) registered.push(await registry.register(author, wire))
+  await registry.settle({ registered })
+  const host = await openHost(t, await folder(t), registry, { MAX_VIEWS: '1' })
+  await host.serves('Once')
+  assert.equal((await host.post('Mine')).status, 201)
+  await until(async () => (await host.list()).registry?.others.length === 3)
+  for (const [state, wire] of Object.entries(wires)) {
+    const { id, address } = viewIDs(author, wire)
+    for (const asked of [id, address]) {
+      const found = await host.find(asked)
+      assert.deepEqual([found['state'], found['id'], found['address']], [state, id, address])
+    }
+  }
 })
 
 test('a bundle that unpacks to 256 MiB is refused, and the Host serves the next one', async (t) => {

@@ -33,9 +33,12 @@ const live: ViewState = {
 }
 
 /** A registered View that is not served. */
-const other = `0x${'5'.repeat(40)}`
-const others = [{ id: other, state: 'overLimit' }]
-const refusedFile = { id: `0x${'6'.repeat(64)}`, reason: 'VIEWS_SDL_INVALID: no type' }
+const others = [{ id: `0x${'5'.repeat(64)}`, address: `0x${'5'.repeat(40)}`, state: 'overLimit' }]
+const refusedFile = {
+  id: `0x${'6'.repeat(64)}`,
+  address: `0x${'6'.repeat(40)}`,
+  reason: 'VIEWS_SDL_INVALID: no type',
+}
 
 /** What the thread does that checks Views, but for the modules. */
 const checkInline = async (given: Registration) => {
@@ -236,10 +239,13 @@ test('a View of the folder is not removed by a request, and stays when it was po
   assert.equal((await ask('GET', path)).status, 404)
 })
 
-test('a View of a refused file says why it is not served', async (t) => {
+test('a View that is not served says why, by either ID', async (t) => {
   const { ask } = await openRoutes(t)
   assert.deepEqual((await ask('GET', '')).json['folder'], { others: [refusedFile] })
-  assert.deepEqual((await ask('GET', `/${refusedFile.id}`)).json, refusedFile)
+  for (const other of [refusedFile, ...others]) {
+    assert.deepEqual((await ask('GET', `/${other.id}`)).json, other)
+    assert.deepEqual((await ask('GET', `/${other.address}`)).json, other)
+  }
   assert.equal((await ask('GET', '/none')).status, 404)
 })
 
