@@ -14,6 +14,8 @@ interface AcceptedOptions {
 export interface AcceptedHosts {
   isAccepted(identity: string): boolean
   list(): ReadonlySet<string>
+  /** Peers that have not proven yet who they are, and will count then. */
+  awaited(): number
   /**
    * A peer proved to be a Host. False where it is another one than before; where others are accepted by name, nothing
    * is kept of it.
@@ -45,6 +47,7 @@ export function openAcceptedHosts(
   return {
     isAccepted: (identity) => accepted.has(identity),
     list: () => accepted,
+    awaited: () => (listed === null ? peers.filter((peer) => !pins.has(peer)).length : 0),
     prove: (peer, identity) => {
       if (listed !== null) return true
       const pinned = pins.get(peer)

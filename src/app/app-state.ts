@@ -13,7 +13,7 @@ interface StateParts {
   readonly reader: StoreReader
   readonly views: FollowedViews
   readonly follower: Pick<RowFollower, 'progress'>
-  readonly links: Pick<HostLinks, 'reports'>
+  readonly links: Pick<HostLinks, 'reports' | 'isFed'>
 }
 
 const maxRanges = 100
@@ -29,13 +29,13 @@ export function createStateReport({
 }: StateParts): () => AppState {
   return () => {
     const hosts = links.reports()
-    const isFed = hosts.some(({ role }) => role === 'feeds')
     const heads = hosts
       .filter(({ role, identity }) => role !== 'away' && identity !== null && isAccepted(identity))
       .flatMap(({ head }) => head ?? [])
       .sort((a, b) => b - a)
     const head = heads[Math.min(minimumHosts, heads.length) - 1] ?? null
-    const reports = views.ids.map((id) => reportOf(id, { reader, views, follower }, head, isFed))
+    const parts = { reader, views, follower }
+    const reports = views.ids.map((id) => reportOf(id, parts, head, links.isFed(id)))
     return { views: reports, hosts, bytes: reader.usedBytes() }
   }
 }

@@ -57,9 +57,12 @@ export interface WelcomedView {
   /** Lowest and highest height of which rows may be; null before the first block. */
   readonly tail: number | null
   readonly head: number | null
-  /** How it stands, as in `/health`. */
+  /** How it stands, as in `/health`; `notServedState` for one of which this Host sends nothing. */
   readonly state: string
 }
+
+/** State of a View that a Host does not serve, or of which it stores no rows. */
+export const notServedState = 'unknown'
 
 export interface WelcomeFrame {
   readonly kind: 'welcome'

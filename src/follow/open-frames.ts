@@ -2,9 +2,9 @@
  * What an application sends on a stream of `/viewmesh/<network>/views/1`: which Views it follows and from where, and
  * then how much more it takes. Each frame is canonical DAG-CBOR behind its length as an unsigned varint:
  *
- *   open    `["open", [[View ID, [[number, hash], ...]], ...], from, window bytes, with rows]`: for each View the blocks
- *           that it has, newest first; `from` is the first height of a View without any; without rows a Host sends
- *           only what it and others signed
+ *   open    `["open", [[View ID, [[number, hash], ...], with rows], ...], from, window bytes]`: for each View the blocks
+ *           that it has, newest first, and whether it wants rows beside what Hosts signed; a View without any block
+ *           begins at `from`, or where the Host's rows begin, if that is higher
  *   credit  `["credit", bytes]`
  */
 import {
@@ -44,6 +44,8 @@ export interface FollowedView {
   readonly view: string
   /** Blocks that the application has of it, newest first. */
   readonly cursor: readonly FollowedBlock[]
+  /** Whether rows are sent; without, only what Hosts signed of them. */
+  readonly withRows: boolean
 }
 
 export interface OpenFrame {
@@ -54,7 +56,6 @@ export interface OpenFrame {
   readonly from: number
   /** Bytes of frames that may be sent before credit arrives. */
   readonly windowBytes: number
-  readonly withRows: boolean
 }
 
 interface CreditFrame {
@@ -72,12 +73,11 @@ export function encodeApplicationFrame(frame: ApplicationFrame): Uint8Array {
     writeText(out, frame.kind)
     writeHead(out, major.int, frame.bytes)
   } else {
-    writeHead(out, major.array, 5)
+    writeHead(out, major.array, 4)
     writeText(out, frame.kind)
     writeList(out, frame.views, writeFollowed)
     writeHead(out, major.int, frame.from)
     writeHead(out, major.int, frame.windowBytes)
-    writeSimple(out, frame.withRows ? simple.true : simple.false)
   }
   return out.bytes.subarray(0, out.at)
 }
@@ -85,11 +85,11 @@ export function encodeApplicationFrame(frame: ApplicationFrame): Uint8Array {
 /** @throws ServiceError `PRIMITIVES_MESSAGE_MALFORMED`, also for what is beyond `followLimits`. */
 export function decodeApplicationFrame(bytes: Uint8Array): ApplicationFrame {
   return readMessage(bytes, followLimits.requestBytes, (reader): ApplicationFrame => {
-    const items = readLength(reader, 'a frame', 2, 5)
+    const items = readLength(reader, 'a frame', 2, 4)
     const kind = readText(reader)
     if (kind === 'credit' && items === 2)
       return { kind, bytes: atLeastOne(readInteger(reader, 'credit', followLimits.windowBytes)) }
-    if (kind === 'open' && items === 5) return readOpen(reader)
+    if (kind === 'open' && items === 4) return readOpen(reader)
     throw malformedMessage('a frame is unknown')
   })
 }
@@ -104,7 +104,6 @@ function readOpen(reader: ByteReader): OpenFrame {
     views,
     from: readHeight(reader),
     windowBytes: readInteger(reader, 'a window', followLimits.windowBytes),
-    withRows: readBoolean(reader),
   }
 }
 
@@ -122,21 +121,22 @@ export function readBoolean(reader: ByteReader): boolean {
   return item === simple.true
 }
 
-function writeFollowed(out: ByteWriter, { view, cursor }: FollowedView): void {
-  writeHead(out, major.array, 2)
+function writeFollowed(out: ByteWriter, { view, cursor, withRows }: FollowedView): void {
+  writeHead(out, major.array, 3)
   writeHash(out, view)
   writeList(out, cursor, writePlace)
+  writeSimple(out, withRows ? simple.true : simple.false)
 }
 
 function readFollowed(reader: ByteReader): FollowedView {
-  readLength(reader, 'a followed View', 2, 2)
+  readLength(reader, 'a followed View', 3, 3)
   const view = readHash(reader, 'a View')
   const cursor = readList(reader, 'a cursor', followLimits.cursorBlocks, readPlace)
   const isSorted = cursor.every(
     ({ number }, index) => number < (cursor[index - 1]?.number ?? Infinity),
   )
   if (!isSorted) throw malformedMessage('a cursor is not newest first')
-  return { view, cursor }
+  return { view, cursor, withRows: readBoolean(reader) }
 }
 
 function writePlace(out: ByteWriter, { number, hash }: FollowedBlock): void {

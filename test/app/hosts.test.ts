@@ -92,6 +92,50 @@ test('a height that the Host which feeds leaves out comes from another one', asy
   assert.deepEqual(views[0]?.done, [{ from: 0, to: 15 }])
 })
 
+test('a Host that leaves out the first blocks does not decide where a View begins', async (t) => {
+  const chain = createMadeChain()
+  chain.grow(10)
+  const leaving = await openMadeHost(t, {
+    chain,
+    alter: (block) => (block.number < 5 ? 'nothing' : block),
+  })
+  const honest = [await openMadeHost(t, { chain }), await openMadeHost(t, { chain })]
+  const app = await openTestApp(t, { hosts: [leaving, ...honest], minimumHosts: 2 })
+  const { views } = await untilState(app, (state) => topOf(state) === 9)
+  assert.deepEqual(views[0]?.done, [{ from: 0, to: 9 }])
+})
+
+test('of Hosts that begin at different heights the one that begins lowest feeds first', async (t) => {
+  const chain = createMadeChain()
+  chain.grow(10)
+  const hosts = [
+    await openMadeHost(t, { chain, tail: 6 }),
+    await openMadeHost(t, { chain, tail: 2 }),
+  ]
+  const app = await openTestApp(t, { hosts })
+  const { views } = await untilState(app, (state) => topOf(state) === 9)
+  assert.deepEqual(views[0]?.done, [{ from: 2, to: 9 }])
+})
+
+test('a Host that is slow gives its place to a faster one, though it goes on without a pause', async (t) => {
+  const chain = createMadeChain()
+  chain.grow(2_000)
+  const slow = await openMadeHost(t, { chain, blockMs: 50 })
+  let isThere = false
+  const fast = await openMadeHost(t, {
+    chain,
+    replace: (frame) => {
+      if (!isThere) throw new Error('it is not there yet')
+      return [frame]
+    },
+  })
+  const app = await openTestApp(t, { hosts: [slow, fast] })
+  await untilState(app, (state) => topOf(state) > 5)
+  isThere = true
+  await untilState(app, (state) => topOf(state) === 1_999)
+  assert.equal(app.state().hosts[0]?.role, 'votes')
+})
+
 test('a Host that votes is soon followed again, however often it went away', {
   timeout: 40_000,
 }, async (t) => {
@@ -291,11 +335,12 @@ test('a head that one Host makes up keeps no application from being live', async
 test('an application that waits for further Hosts closes at once', async (t) => {
   const chain = createMadeChain()
   chain.grow(3)
-  const host = await openMadeHost(t, { chain })
-  const silent = await openMadeHost(t, { chain })
-  await silent.room.p2p.close()
-  const app = await openTestApp(t, { hosts: [host, silent], minimumHosts: 2 })
-  await untilState(app, ({ hosts }) => hosts.some(({ role }) => role === 'feeds'))
+  const hosts = [
+    await openMadeHost(t, { chain }),
+    await openMadeHost(t, { chain, signs: () => false }),
+  ]
+  const app = await openTestApp(t, { hosts, minimumHosts: 2 })
+  await untilState(app, ({ views: [view] }) => view?.blocksPending === 3)
   await app.close()
 })
 

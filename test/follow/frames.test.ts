@@ -31,14 +31,13 @@ const cursor = fc
 const open = fc.record(
   {
     kind: fc.constant('open' as const),
-    views: fc.uniqueArray(fc.record({ view: hash, cursor }, plain), {
+    views: fc.uniqueArray(fc.record({ view: hash, cursor, withRows: fc.boolean() }, plain), {
       selector: ({ view }) => view,
       minLength: 1,
       maxLength: 4,
     }),
     from: height,
     windowBytes: fc.nat(followLimits.windowBytes),
-    withRows: fc.boolean(),
   },
   plain,
 )
@@ -183,7 +182,13 @@ const view = `0x${'11'.repeat(32)}`
 const block = (number: number) => ({ number, hash: `0x${'22'.repeat(32)}` })
 const opening = (
   views: readonly { view: string; cursor: readonly { number: number; hash: string }[] }[],
-) => encodeApplicationFrame({ kind: 'open', views, from: 0, windowBytes: 1, withRows: true })
+) =>
+  encodeApplicationFrame({
+    kind: 'open',
+    views: views.map((each) => ({ ...each, withRows: true })),
+    from: 0,
+    windowBytes: 1,
+  })
 
 test('a stream follows 64 Views by cursors of 64 blocks, and no more of either', () => {
   const many = (count: number) =>

@@ -1,6 +1,7 @@
 /** What the parts of a follower share. */
 
 import type { Logger } from 'pino'
+import type { WelcomedView } from '../../follow/host-frames.ts'
 import type { FollowedBlock } from '../../follow/open-frames.ts'
 import type { StoreWriter } from '../../store/store.ts'
 import type { AcceptedHosts } from '../accepted-hosts.ts'
@@ -18,7 +19,7 @@ export interface FollowerOptions {
   readonly minimumHosts: number
   /** Identities of accepted Generators. */
   readonly signers: ReadonlySet<string>
-  /** First height of Views of which nothing is stored. */
+  /** First height that is followed. */
   readonly from: number
   /** Memory that blocks which wait for votes may take. Default 8 MiB. */
   readonly maxPendingBytes?: number
@@ -42,8 +43,6 @@ export interface FollowerParts {
 /** A stream of a Host, as the follower knows it. */
 export interface StreamSource {
   readonly peer: string
-  /** Whether its rows are taken. */
-  readonly feeds: boolean
   /** Aborted when the stream is given up. */
   readonly signal: AbortSignal
   /** Called with who it is and how it has the Views. */
@@ -59,7 +58,7 @@ export interface FollowerState {
   readonly blocks: BlockStore
   readonly votes: PendingVotes
   readonly seals: PendingSeals
-  /** Blocks of Views that wait for their votes, all of one stream. */
+  /** Blocks of Views that wait for their votes, those of a View all of one stream. */
   readonly pending: Map<string, PendingBlocks>
   /** Which block 0 accepted Hosts named. */
   readonly genesis: Map<string, string>
@@ -69,8 +68,10 @@ export interface FollowerState {
   readonly lowest: Map<string, FollowedBlock & { readonly sinceMs: number }>
   /** The lowest height of a View that was left out, and since when. */
   readonly leftOut: Map<string, { readonly from: number; readonly sinceMs: number }>
-  /** The stream whose rows are taken. */
-  feed: StreamSource | null
+  /** The stream whose rows of a View are taken. */
+  readonly feeds: Map<string, StreamSource>
+  /** How accepted Hosts have the Views, as they said last. */
+  readonly heard: Map<string, readonly WelcomedView[]>
   running: Promise<void> | null
   isAwake: boolean
   isClosed: boolean

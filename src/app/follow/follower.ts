@@ -1,6 +1,6 @@
 /**
  * What an application makes of what Hosts send: it checks rows and signatures, lets blocks wait for their votes, and
- * stores them in order. One Host at a time feeds; all of them vote.
+ * stores them in order. One Host at a time feeds a View; all of them vote.
  */
 import type { FollowedView } from '../../follow/open-frames.ts'
 import { runtimeVersion } from '../../lens/program/run-limits.ts'
@@ -17,10 +17,12 @@ import type { StreamListener } from './host-stream.ts'
 import { listen } from './incoming.ts'
 import { createPendingSeals } from './pending-seals.ts'
 import { createPendingVotes } from './pending-votes.ts'
-import { judge, wake } from './storing.ts'
+import { judge, lowestWanted, wake } from './storing.ts'
 
 /** Where following a View stands. */
 interface FollowProgress {
+  /** Whether it is known what its rows look like, without which they cannot be read. */
+  readonly isKnown: boolean
   /** Blocks that wait for votes. */
   readonly pending: number
   /** The highest height that is stored; -1 for none. */
@@ -31,10 +33,18 @@ interface FollowProgress {
   readonly differing: readonly string[]
 }
 
+/** What a Host is followed for. */
+interface HostRole {
+  /** Views that it feeds. */
+  readonly feeds: ReadonlySet<string>
+  /** It has nothing below this height: a View whose cursor ends there begins anew. */
+  readonly floor: number
+}
+
 export interface RowFollower {
-  /** What to ask a Host for that has nothing below a height: a View whose cursor ends there begins anew. */
-  opening(floor: number): { readonly views: readonly FollowedView[]; readonly from: number }
-  /** Takes what a stream brings that was opened with these; one that feeds takes the place of the one before. */
+  /** What to ask a Host for. */
+  opening(role: HostRole): { readonly views: readonly FollowedView[]; readonly from: number }
+  /** Takes what a stream brings that was opened with these; for the Views that it feeds it replaces the one before. */
   listener(source: StreamSource, opened: readonly FollowedView[]): StreamListener
   progress(view: string): FollowProgress
   /** The highest height of which a Host signed rows on its own stream, by View. */
@@ -62,18 +72,20 @@ export function openRowFollower(options: FollowerOptions, parts: FollowerParts):
     differing: new Map(),
     lowest: new Map(),
     leftOut: new Map(),
-    feed: null,
+    feeds: new Map(),
+    heard: new Map(),
     running: null,
     isAwake: false,
     isClosed: false,
     waiting: [],
   }
   return {
-    opening: (floor) => opening(state, floor),
+    opening: (role) => opening(state, role),
     listener: (source, opened) => listen(state, source, opened),
     progress: (view) => {
       const pending = state.pending.get(view)
       return {
+        isKnown: parts.views.find(view) !== undefined,
         pending: pending?.list().length ?? 0,
         stored: storedUpTo(state, view),
         isFailed: pending?.list()[0]?.rows === null,
@@ -112,19 +124,16 @@ function storedUpTo({ parts, blocks }: FollowerState, id: string): number {
 }
 
 function opening(
-  { parts, blocks, options }: FollowerState,
-  floor: number,
+  state: FollowerState,
+  { feeds, floor }: HostRole,
 ): { readonly views: readonly FollowedView[]; readonly from: number } {
-  const from = Math.max(
-    options.from,
-    floor,
-    blocks.read(({ rowsFrom }) => rowsFrom),
-  )
+  const { parts, blocks } = state
   const views = parts.views.ids.map((view) => {
     const known = parts.views.find(view)
     const cursor =
       known === undefined ? [] : blocks.read((snapshot) => followCursor(snapshot, known.slot))
-    return { view, cursor: (cursor[0]?.number ?? -1) + 1 < floor ? [] : cursor }
+    const isPruned = (cursor[0]?.number ?? -1) + 1 < floor
+    return { view, cursor: isPruned ? [] : cursor, withRows: feeds.has(view) }
   })
-  return { views, from }
+  return { views, from: lowestWanted(state) }
 }

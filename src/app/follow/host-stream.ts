@@ -21,6 +21,7 @@ import { provenIdentity } from '../../mesh/peer-identity.ts'
 import type { P2p } from '../../p2p/p2p.ts'
 import type { Channel } from '../../p2p/streams/channels.ts'
 import type { Seal } from '../../primitives/seal.ts'
+import { malformedMessage } from '../../primitives/wire.ts'
 
 /** A block of a View as a Host sends it. */
 export interface ReceivedBlock extends FollowedBlock {
@@ -61,7 +62,6 @@ interface StreamOptions {
   readonly views: readonly FollowedView[]
   /** First height of Views without a cursor. */
   readonly from: number
-  readonly withRows: boolean
 }
 
 interface StreamParts {
@@ -89,13 +89,11 @@ const maxRowsBytes: number = 16 * followLimits.frameBytes
  * peer that is no Host or breaks the rules; an abort throws the signal's reason.
  */
 export async function followHost(options: StreamOptions, parts: StreamParts): Promise<StreamEnd> {
-  const { peer, views, from, withRows } = options
+  const { peer, views, from } = options
   const channel = await parts.p2p.openChannel(peer, 'views', { windowBytes }, parts.signal)
   try {
-    await channel.write(
-      encodeApplicationFrame({ kind: 'open', views, from, windowBytes, withRows }),
-    )
-    return await readFrames(channel, options, parts)
+    await channel.write(encodeApplicationFrame({ kind: 'open', views, from, windowBytes }))
+    return await readFrames(channel, options, parts.listener)
   } catch (error) {
     throw isMalformed(error) ? refuse(options, parts, error.message) : error
   } finally {
@@ -128,28 +126,36 @@ function refuse(
 async function readFrames(
   channel: Channel,
   options: StreamOptions,
-  parts: StreamParts,
+  listener: StreamListener,
 ): Promise<StreamEnd> {
-  const { listener } = parts
   const next = creditedReader(channel)
   const first = await next()
   if (first.kind === 'error') return first
-  await listener.onWelcome(await readWelcome(first, next, options, parts))
+  await listener.onWelcome(await readWelcome(first, next, options))
   const collect = createRowsCollector()
   for (;;) {
     const frame = await next()
     if (frame.kind === 'error') return frame
+    if (frame.kind === 'retract') collect.drop(frame.view)
     if (frame.kind === 'rows') {
       const block = collect.add(frame)
-      if (block === 'broken') throw refuse(options, parts, 'parts of rows that do not fit')
       if (block !== null) await listener.onBlock(block)
       continue
     }
-    if (frame.kind === 'welcome' || collect.isOpen())
-      throw refuse(options, parts, 'a frame at the wrong time')
+    if (!isInTime(frame, collect)) throw malformedMessage('a frame at the wrong time')
     await dispatch(frame, listener)
   }
 }
+
+function isInTime(
+  frame: Exclude<HostFrame, { kind: 'error' | 'rows' }>,
+  collect: RowsCollector,
+): frame is OtherFrame {
+  return frame.kind !== 'welcome' && (!collect.isOpen() || betweenParts.has(frame.kind))
+}
+
+/** What may come between the parts of the rows of a block. */
+const betweenParts: ReadonlySet<HostFrame['kind']> = new Set(['head', 'retract'])
 
 type OtherFrame = Exclude<HostFrame, { kind: 'error' | 'rows' | 'welcome' }>
 
@@ -177,27 +183,26 @@ async function readWelcome(
   first: HostFrame,
   next: () => Promise<HostFrame>,
   options: StreamOptions,
-  parts: StreamParts,
 ): Promise<Welcome> {
   const { peer, network, views } = options
-  const welcome = asWelcome(first, options, parts)
+  const welcome = asWelcome(first)
   const found = provenIdentity(welcome.proof, { network, peer })
-  if (found?.role !== 'host') throw refuse(options, parts, 'a proof of identity that does not fit')
+  if (found?.role !== 'host') throw malformedMessage('a proof of identity that does not fit')
   const welcomed = [...welcome.views]
   while (welcomed.length < views.length) {
-    const more = asWelcome(await next(), options, parts).views
-    if (more.length === 0) throw refuse(options, parts, 'a welcome without a View')
+    const more = asWelcome(await next()).views
+    if (more.length === 0) throw malformedMessage('a welcome without a View')
     welcomed.push(...more)
   }
   const isAnswer =
     welcomed.length === views.length &&
     welcomed.every(({ view }, index) => view === views[index]?.view)
-  if (!isAnswer) throw refuse(options, parts, 'other Views than it was asked for')
+  if (!isAnswer) throw malformedMessage('other Views than it was asked for')
   return { identity: found.identity, genesis: welcome.genesis, views: welcomed }
 }
 
-function asWelcome(frame: HostFrame, options: StreamOptions, parts: StreamParts): WelcomeFrame {
-  if (frame.kind !== 'welcome') throw refuse(options, parts, 'no welcome first')
+function asWelcome(frame: HostFrame): WelcomeFrame {
+  if (frame.kind !== 'welcome') throw malformedMessage('no welcome first')
   return frame
 }
 
@@ -220,10 +225,12 @@ function creditedReader(channel: Channel): () => Promise<HostFrame> {
 const freeKinds: ReadonlySet<HostFrame['kind']> = new Set(['welcome', 'head', 'error'])
 
 interface RowsCollector {
-  /** The block where this was its last part, null before. */
-  add(frame: RowsFrame): ReceivedBlock | null | 'broken'
+  /** The block where this was its last part, null before. Throws for a part that does not fit. */
+  add(frame: RowsFrame): ReceivedBlock | null
   /** Whether parts of a block are missing. */
   isOpen(): boolean
+  /** Drops the parts of a block of a View, which gave way. */
+  drop(view: string): void
 }
 
 /** Puts the parts of a block together. */
@@ -232,6 +239,11 @@ function createRowsCollector(): RowsCollector {
   let bytes = 0
   return {
     isOpen: () => parts.length > 0,
+    drop: (view) => {
+      if (parts[0]?.view !== view) return
+      parts = []
+      bytes = 0
+    },
     add: (frame) => {
       const [first = frame] = parts
       const isNext =
@@ -241,7 +253,7 @@ function createRowsCollector(): RowsCollector {
         frame.number === first.number &&
         frame.count === first.count
       bytes += frame.bytes.length
-      if (!isNext || bytes > maxRowsBytes) return 'broken'
+      if (!isNext || bytes > maxRowsBytes) throw malformedMessage('parts of rows that do not fit')
       parts.push(frame)
       if (!frame.last) return null
       const { view, number, hash, parent, count } = first

@@ -1,5 +1,6 @@
 /** What streams of Hosts bring: checked, and kept until it can be stored. */
 import { ServiceError } from '../../errors.ts'
+import { notServedState } from '../../follow/host-frames.ts'
 import type { FollowedBlock, FollowedView } from '../../follow/open-frames.ts'
 import type { Seal } from '../../primitives/seal.ts'
 import { malformedMessage } from '../../primitives/wire.ts'
@@ -16,18 +17,17 @@ const defaultPendingBytes: number = 8 * 1024 * 1024
 /** Fewer than heights whose votes are kept, so that no vote about one of them is lost. */
 const maxPendingBlocks = 2_048
 
-/** Takes what a stream brings that was opened with these cursors. One that feeds takes the place of the one before. */
+/** Takes what a stream brings that was opened with these; for the Views that it feeds it replaces the one before. */
 export function listen(
   state: FollowerState,
   source: StreamSource,
   opened: readonly FollowedView[],
 ): StreamListener {
-  if (source.feeds) {
-    state.feed = source
-    state.pending.clear()
-    state.differing.clear()
-    for (const { view, cursor } of opened)
-      state.pending.set(view, createPendingBlocks(cursor[0] ?? null))
+  for (const { view, cursor, withRows } of opened) {
+    if (!withRows) continue
+    state.feeds.set(view, source)
+    state.differing.delete(view)
+    state.pending.set(view, createPendingBlocks(cursor[0] ?? null))
   }
   let identity = ''
   source.signal.addEventListener('abort', () => noteChange(state), { once: true })
@@ -36,7 +36,11 @@ export function listen(
       identity = welcome.identity
       await onWelcome(state, source, welcome)
     },
-    onBlock: (block) => onBlock(state, source, block),
+    onBlock: async (block) => {
+      if (!opened.some(({ view, withRows }) => withRows && view === block.view))
+        throw malformedMessage('rows that were not asked for')
+      await onBlock(state, source, block)
+    },
     onStatement: async (bytes) => {
       await takeExcerpt(state, source, bytes, identity)
       source.onProgress()
@@ -46,8 +50,10 @@ export function listen(
     },
     onSeals: (place, seals) => takeSeals(state, place, seals),
     onRetract: (view, place) => {
+      if (!opened.some((each) => each.view === view))
+        throw malformedMessage('a View that was not asked for')
       state.votes.retract(identity, place?.number ?? null)
-      if (state.feed === source) onRetract(state, view, place)
+      if (state.feeds.get(view) === source) onRetract(state, view, place)
     },
     onHead: source.onHead,
   }
@@ -64,9 +70,11 @@ async function onWelcome(
     throw malformedMessage('it proves to be another Host than before')
   source.onWelcome(welcome)
   if (!accepted.isAccepted(identity)) return
+  state.heard.set(identity, welcome.views)
   state.votes.forgetOf(identity, Math.min(...welcome.views.map(({ tail }) => tail ?? 0)))
   if (genesis !== null) await believeGenesis(state, identity, genesis)
-  for (const { view, sdl } of welcome.views) {
+  for (const { view, sdl, state: how } of welcome.views) {
+    if (how === notServedState) continue
     try {
       await views.hear(identity, view, sdl)
     } catch (error) {
@@ -96,18 +104,10 @@ async function onBlock(
   block: ReceivedBlock,
 ): Promise<void> {
   const { options, parts } = state
-  const isFeeding = (): boolean => state.feed === source && !state.isClosed
-  if (!source.feeds || !parts.views.ids.includes(block.view))
-    throw malformedMessage('rows that were not asked for')
+  const isFeeding = (): boolean => state.feeds.get(block.view) === source && !state.isClosed
   const pending = state.pending.get(block.view)
-  if (pending === undefined || !isFeeding()) return
-  await untilChanged(
-    state,
-    source,
-    () => !isFeeding() || parts.views.find(block.view) !== undefined,
-  )
   const view = parts.views.find(block.view)
-  if (view === undefined || !isFeeding()) return
+  if (pending === undefined || view === undefined || !isFeeding()) return
   const rows = block.rows && readReceivedRows(view.rowType, block.rows.count, block.rows.bytes)
   const { number, hash, parent } = block
   if (!pending.add({ number, hash, parent, rows, sinceMs: performance.now() }))
@@ -126,7 +126,7 @@ function pendingBytes({ pending }: FollowerState): number {
 
 function onRetract(state: FollowerState, view: string, place: FollowedBlock | null): void {
   const pending = state.pending.get(view)
-  if (pending === undefined) throw malformedMessage('a View that was not asked for')
+  if (pending === undefined) return
   if (place !== null && !isOurs(state, pending, place))
     throw malformedMessage('a block to go back to that was never here')
   pending.retract(place)

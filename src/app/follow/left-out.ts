@@ -12,6 +12,10 @@ export interface LeftOutFacts {
   storedHash(number: number): string | undefined
   /** The highest height below one of which the View has something; null for none. */
   doneBelow(number: number): number | null
+  /** The first height that is followed. */
+  readonly lowestWanted: number
+  /** Whether some accepted Host may have rows of the View at a height or below. */
+  mayHave(number: number): boolean
   /** Accepted Hosts that signed rows of the View at some of these heights, both included. */
   signersOf(from: number, to: number): readonly string[]
   /** Since when nothing has come of a height although the Host that feeds sent what is above, whichever Host that was. */
@@ -29,13 +33,14 @@ export function waitsForLeftOut(
   facts: LeftOutFacts,
   first: PendingBlock,
 ): readonly string[] | null {
-  const below = facts.base?.number ?? facts.doneBelow(first.number) ?? first.number - 1
+  const below = facts.base?.number ?? facts.doneBelow(first.number) ?? facts.lowestWanted - 1
   // Nobody said that what is stored right below gave way, and yet it is no part of the chain of this block.
   const isTorn = below === first.number - 1 && !fits(facts, first)
   if (isTorn) return facts.signersOf(first.number - 1, first.number)
   if (below >= first.number - 1) return null
   const signers = facts.signersOf(below + 1, first.number - 1)
   if (signers.length >= facts.minimumHosts) return signers
+  if (signers.length === 0 && !facts.mayHave(first.number - 1)) return null
   const patienceMs = signers.length === 0 ? unseenPatienceMs : unbelievedPatienceMs
   return facts.nowMs - facts.leftOutSinceMs(below + 1) < patienceMs ? signers : null
 }

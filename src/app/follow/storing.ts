@@ -1,4 +1,5 @@
 /** Stores blocks that have their votes, View by View in the order of their heights, as long as anything changes. */
+import { notServedState } from '../../follow/host-frames.ts'
 import type { KnownView } from '../followed-views.ts'
 import { type FollowerState, noteChange } from './follow-state.ts'
 import { type FeedStep, nextStep } from './next-step.ts'
@@ -57,6 +58,8 @@ function decide(state: FollowerState, view: KnownView, pending: PendingBlocks): 
     storedHash: blocks.hashAt,
     isDone: (number) => blocks.isDone(view, number),
     doneBelow: (number) => blocks.doneBelow(view, number),
+    lowestWanted: lowestWanted(state),
+    mayHave: (number) => mayHave(state, view, number),
     signersOf: (from, to) => state.votes.signers(view.id, from, to),
     leftOutSinceMs: (from) => leftOutSinceMs(state, view, from),
     waitsSinceMs: waitsSinceMs(state, view, pending.list()[0]),
@@ -68,6 +71,24 @@ function decide(state: FollowerState, view: KnownView, pending: PendingBlocks): 
     judge: (block) => judge(state, view, block),
     nowMs: performance.now(),
   })
+}
+
+/** The first height that is followed. */
+export function lowestWanted({ options, blocks }: FollowerState): number {
+  return Math.max(
+    options.from,
+    blocks.read(({ rowsFrom }) => rowsFrom),
+  )
+}
+
+/** Whether some Host that counts may have rows of a View at a height or below: it was not heard yet, or did not say otherwise. */
+function mayHave({ parts, heard }: FollowerState, { id }: KnownView, number: number): boolean {
+  const hasNot = (host: string): boolean => {
+    const welcomed = heard.get(host)?.find(({ view }) => view === id)
+    if (welcomed === undefined) return false
+    return welcomed.state === notServedState || (welcomed.tail !== null && welcomed.tail > number)
+  }
+  return parts.accepted.awaited() > 0 || ![...parts.accepted.list()].every(hasNot)
 }
 
 function leftOutSinceMs({ leftOut }: FollowerState, { id }: KnownView, from: number): number {

@@ -7,7 +7,6 @@ import type { VoteBook } from './vote-book.ts'
 export interface Following {
   readonly positions: readonly Position[]
   readonly book: VoteBook
-  readonly withRows: boolean
   /** Of the last snapshot. */
   epoch: number
 }

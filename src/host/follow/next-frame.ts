@@ -97,7 +97,7 @@ function rowsOf(following: Following, { snapshot }: Moment, ready: Ready): Due |
     toldOf(following.book, number, hash)
     noteBlock(following.book, number)
   }
-  if (!following.withRows) return { frame: null, done: pass }
+  if (!position.withRows) return { frame: null, done: pass }
   if (isFailed) return { frame: () => ({ kind: 'failed', ...place }), done: pass }
   const rows = snapshot.viewRows(position.view.slot, number)
   if (rows === undefined) return null

@@ -9,6 +9,7 @@ const rememberedBlocks = 1_024
 
 export interface Position {
   readonly view: HostedView
+  readonly withRows: boolean
   /** First height where the follower has nothing. */
   readonly from: number
   /** Blocks that the follower has, lowest first: those of its cursor that are on the chain, and those that were sent. */
@@ -42,16 +43,16 @@ export interface FillBounds {
 export function openPosition(
   moment: Moment,
   view: HostedView,
-  { cursor, from }: Pick<FollowedView, 'cursor'> & { readonly from: number },
+  { cursor, withRows, from }: Omit<FollowedView, 'view'> & { readonly from: number },
 ): Position {
   const { snapshot } = moment
   const place = cursor.find((block) => isOnChain(snapshot, block))
   const [newest] = cursor
   const kept = place === undefined ? [] : cursor.slice(cursor.indexOf(place)).toReversed()
-  const base = { view, from, blocks: kept, part: null, gap: null }
+  const base = { view, withRows, from, blocks: kept, part: null, gap: null }
   // Where all of it was pruned, nobody knows whether it gave way.
   if (place === undefined && newest !== undefined && isBelowAll(snapshot, newest))
-    return { ...base, next: newest.number + 1, retract: null }
+    return { ...base, blocks: [newest], next: newest.number + 1, retract: null }
   const next = place === undefined ? from : place.number + 1
   const isNewest = place === newest
   return { ...base, next, retract: isNewest ? null : { place: place ?? null } }
@@ -76,7 +77,10 @@ export function followChain(snapshot: Snapshot, position: Position): void {
   position.gap = null
 }
 
-/** What was pruned before it was sent; waits for a gap in the chain, and leaves it out when nothing fills it. */
+/**
+ * Waits for a gap in the chain, and leaves it out when nothing fills it. A follower without any block begins where there
+ * is one; another one is told that what comes next was pruned.
+ */
 export function passGap(
   { snapshot }: Moment,
   position: Position,
@@ -85,13 +89,13 @@ export function passGap(
   const { view, next } = position
   const range = snapshot.rowBlocks.range()
   const viewTail = snapshot.viewFrom(view.slot)
-  if (next < viewTail) return { tail: Math.max(viewTail, range?.tail ?? 0) }
+  if (next < viewTail) return goOnAt(position, Math.max(viewTail, range?.tail ?? 0))
   if (range === null || next > range.head || snapshot.rowBlocks.header(next) !== undefined) {
     position.gap = null
     return null
   }
   if (next < range.tail && next < bounds.fillsFrom)
-    return { tail: Math.min(range.tail, bounds.fillsFrom) }
+    return goOnAt(position, Math.min(range.tail, bounds.fillsFrom))
   const [above = next] = snapshot.rowBlocks.heights(next, range.head, false)
   const { gap } = position
   if (gap?.from !== next || gap.to !== above) {
@@ -99,8 +103,15 @@ export function passGap(
     return null
   }
   if (bounds.nowMs - gap.sinceMs < bounds.gapMs) return null
-  if (next < range.tail) return { tail: range.tail }
+  if (next < range.tail) return goOnAt(position, range.tail)
   position.next = above
+  position.gap = null
+  return null
+}
+
+function goOnAt(position: Position, tail: number): Pruned | null {
+  if (position.blocks.length > 0 || position.part !== null) return { tail }
+  position.next = tail
   position.gap = null
   return null
 }

@@ -19,7 +19,7 @@ import type { Moment, Moments } from './moments.ts'
 import { nextFrame, prepare } from './next-frame.ts'
 import { openPosition } from './position.ts'
 import { createVoteBook, lookForVotes, noteCursor, noteSigned } from './vote-book.ts'
-import { welcomed, welcomeFrames } from './welcome.ts'
+import { notServed, welcomed, welcomeFrames } from './welcome.ts'
 
 /** How long what takes. */
 export interface FollowTimes {
@@ -118,12 +118,11 @@ export function createFollowSession(
     run: async () => {
       try {
         const open = toOpen(decode(await channel.read()))
-        const views = open.views.map(({ view }) => parts.viewOf(view))
-        if (!views.every((view) => view !== undefined)) {
+        if (!open.views.some(({ view }) => parts.viewOf(view) !== undefined)) {
           await send(channel, parts, toSending({ kind: 'error', error: 'unknown', tail: null }))
           return 'unknown'
         }
-        following = await begin(channel, parts, open, views)
+        following = await begin(channel, parts, open)
         return await follow({
           channel,
           times,
@@ -152,26 +151,31 @@ function isLeaving(error: unknown): boolean {
   return error instanceof Error && 'fault' in error && error.fault === null
 }
 
-/** Welcomes the follower, and finds out where it is. */
+/** Welcomes the follower, and finds out where it is. Views that are not served are left out from then on. */
 async function begin(
   channel: Channel,
   parts: SessionParts,
-  open: OpenFrame,
-  views: readonly HostedView[],
+  { views, from }: OpenFrame,
 ): Promise<Following> {
-  const { proof, own, genesis, stateOf, moments } = parts
-  const cursors = new Map(open.views.map(({ view, cursor }) => [view, cursor]))
+  const { proof, own, genesis, stateOf, moments, viewOf } = parts
+  const fillsFrom = parts.fillsFrom()
   const { following, welcomes } = await moments.soon((moment) => {
     const { snapshot } = moment
-    const positions = views.map((view) =>
-      openPosition(moment, view, { cursor: cursors.get(view.id) ?? [], from: open.from }),
-    )
     const book = createVoteBook(own)
-    for (const { view, next } of positions)
-      if (cursors.get(view.id)?.length) noteCursor(book, snapshot, next)
+    const positions = views.flatMap((followed) => {
+      const view = viewOf(followed.view)
+      if (view === undefined) return []
+      const position = openPosition(moment, view, { ...followed, from })
+      if (followed.cursor.length > 0) noteCursor(book, snapshot, position.next)
+      return [position]
+    })
     return {
-      following: { positions, book, withRows: open.withRows, epoch: snapshot.epoch },
-      welcomes: views.map((view) => welcomed(moment, view, stateOf(view.id))),
+      following: { positions, book, epoch: snapshot.epoch },
+      welcomes: views.map(({ view: id }) => {
+        const view = viewOf(id)
+        if (view === undefined) return notServed(id)
+        return welcomed(moment, view, { state: stateOf(id), fillsFrom })
+      }),
     }
   })
   for (const frame of welcomeFrames({ proof, genesis: genesis() }, welcomes))

@@ -1,6 +1,6 @@
 /** What a Host says of itself and of the Views that an application wants to follow. */
 import { followLimits } from '../../follow/follow-limits.ts'
-import type { WelcomedView, WelcomeFrame } from '../../follow/host-frames.ts'
+import { notServedState, type WelcomedView, type WelcomeFrame } from '../../follow/host-frames.ts'
 import type { HostedView } from '../views/hosted-view.ts'
 import type { Moment } from './moments.ts'
 
@@ -28,13 +28,18 @@ export function welcomeFrames(
   return frames.map((each) => ({ kind: 'welcome', proof, genesis, views: each }))
 }
 
-/** A View as it stands now. */
+/** A View that is not served here, or of which no rows are stored. */
+export function notServed(view: string): WelcomedView {
+  return { view, name: '', sdl: '', tail: null, head: null, state: notServedState }
+}
+
+/** A View as it stands now, of which heights may still come that are not below `fillsFrom`. */
 export function welcomed(
   { snapshot }: Moment,
   { id, name, sdl, slot }: HostedView,
-  state: string,
+  { state, fillsFrom }: { readonly state: string; readonly fillsFrom: number },
 ): WelcomedView {
   const range = snapshot.rowBlocks.range()
-  const tail = range && Math.max(range.tail, snapshot.viewFrom(slot))
+  const tail = range && Math.max(Math.min(range.tail, fillsFrom), snapshot.viewFrom(slot))
   return { view: id, name, sdl, tail, head: range?.head ?? null, state }
 }

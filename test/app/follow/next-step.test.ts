@@ -19,6 +19,10 @@ interface Case {
   readonly base?: PendingBlock | null
   /** Hosts that say themselves that they signed rows above; by default two. */
   readonly above?: readonly string[]
+  /** The first height that is followed; by default that of the lowest block. */
+  readonly lowestWanted?: number
+  /** Whether a Host may have what was left out; by default one may. */
+  readonly mayHave?: boolean
   /** Hosts that signed something of the heights that were left out. */
   readonly signers?: readonly string[]
 }
@@ -45,6 +49,8 @@ function step(given: Case): FeedStep {
       return below.length === 0 ? null : Math.max(...below)
     },
     signersOf: () => given.signers ?? [],
+    lowestWanted: given.lowestWanted ?? pending[0]?.number ?? 0,
+    mayHave: () => given.mayHave ?? true,
     leftOutSinceMs: () => 0,
     storedHead: Math.max(-1, ...hashes.keys()),
     judge: (block) => ({ ...two, ...verdicts?.get(block) }),
@@ -122,6 +128,16 @@ test('rows of the branch that is stored go first where a later block is of anoth
   const pending = [five, otherSix]
   const found = step({ pending: [pendingBlock(4), ...pending], stored: [six] })
   assert.deepEqual(found, { kind: 'store', blocks: [pendingBlock(4), five], removeAbove: null })
+})
+
+test('where a View begins, Hosts are waited for that may have what lies below', () => {
+  const below = { pending: [five], lowestWanted: 0 }
+  assert.deepEqual(step({ ...below, mayHave: false }).kind, 'store')
+  assert.deepEqual(step({ ...below, nowMs: 9_999 }), waits)
+  assert.deepEqual(step({ ...below, nowMs: 10_000 }).kind, 'store')
+  const signers = ['A', 'B']
+  const signed = { ...below, mayHave: false, signers, nowMs: 1_000_000 }
+  assert.deepEqual(step(signed), { kind: 'wait', differing: signers })
 })
 
 test('Hosts that sign other rows are named once they are more than those that agree', () => {

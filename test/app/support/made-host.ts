@@ -4,6 +4,7 @@
  */
 import { randomBytes } from 'node:crypto'
 import type { TestContext } from 'node:test'
+import { setTimeout as delay } from 'node:timers/promises'
 import { followLimits } from '../../../src/follow/follow-limits.ts'
 import { encodeHostFrame, type HostFrame } from '../../../src/follow/host-frames.ts'
 import { decodeApplicationFrame, type OpenFrame } from '../../../src/follow/open-frames.ts'
@@ -23,6 +24,10 @@ interface MadeHostOptions {
   readonly alter?: (block: MadeBlock) => MadeBlock | 'nothing'
   /** What it sends in place of a frame. */
   readonly replace?: (frame: HostFrame) => readonly (HostFrame | Uint8Array)[]
+  /** How long it takes for each block. */
+  readonly blockMs?: number
+  /** The lowest height that it has. */
+  readonly tail?: number
   /** Whether it signs what it sends. */
   readonly signs?: (block: MadeBlock) => boolean
   readonly signer?: DigestSigner
@@ -50,7 +55,7 @@ export async function openMadeHost(t: TestContext, options: MadeHostOptions): Pr
           channels.add(channel)
           const open = decodeApplicationFrame(await channel.read())
           if (open.kind !== 'open') throw new Error('the first frame opens the stream')
-          opened[open.withRows ? 'rows' : 'votes'] += 1
+          opened[open.views.some(({ withRows }) => withRows) ? 'rows' : 'votes'] += 1
           await serve(channel, open, { ...options, signer, peerId: room.id })
         },
       },
@@ -87,7 +92,7 @@ async function serve(channel: Channel, open: OpenFrame, serving: Serving): Promi
       view,
       name: 'Payment',
       sdl,
-      tail: chain.blocks()[0]?.number ?? null,
+      tail: serving.tail ?? chain.blocks()[0]?.number ?? null,
       head: head?.number ?? null,
       state: 'live',
     })),
@@ -97,7 +102,8 @@ async function serve(channel: Channel, open: OpenFrame, serving: Serving): Promi
   void takeCredit(channel)
   for (;;) {
     if (last !== null && !isOn(chain, last)) last = await goBackTo(sent(last), chain, send)
-    const above = chain.blocks().find(({ number }) => number > (last?.number ?? open.from - 1))
+    const lowest = Math.max(open.from, serving.tail ?? 0)
+    const above = chain.blocks().find(({ number }) => number > (last?.number ?? lowest - 1))
     if (above === undefined) await change(chain, channel)
     else {
       await sendBlock(above, open, serving, send)
@@ -147,14 +153,16 @@ async function goBackTo(
 
 async function sendBlock(
   given: MadeBlock,
-  { withRows }: OpenFrame,
-  { alter, signs, signer }: Serving,
+  { views: [view] }: OpenFrame,
+  { alter, signs, signer, blockMs }: Serving,
   send: (frame: HostFrame) => Promise<void>,
 ): Promise<void> {
+  if (blockMs !== undefined) await delay(blockMs)
   const block = alter?.(given) ?? given
   if (block === 'nothing') return
   const { rows, number, hash, parent } = block
   const place = { view: madeView, number, hash, parent }
+  const withRows = view?.withRows ?? false
   if (withRows && rows === null) await send({ kind: 'failed', ...place })
   if (withRows && rows !== null) {
     const { count, bytes } = rows

@@ -143,7 +143,7 @@ describe('a follower', () => {
     assert.deepEqual(rowsOf(client), [100, 101, 107, 108])
   })
 
-  it('waits below the lowest block for what may come, and is told in time that nothing does', async (t) => {
+  it('waits for what may come below the lowest block, and begins there where nothing does', async (t) => {
     const room = await openFollowRoom(t, { times: { gapMs: 300, lookMs: 10 } })
     room.serve(view)
     const chain = engineChain(4)
@@ -151,17 +151,28 @@ describe('a follower', () => {
     const client = await room.follow({ views: [view], from: 99 })
     await client.until(() => kinds(client).includes('welcome'))
     await room.put(chain.slice(0, 2))
-    assert.deepEqual(await client.untilError(), { kind: 'error', error: 'pruned', tail: 100 })
-    assert.deepEqual(rowsOf(client), [])
+    await client.until(() => hasSigned(client, view, heights(4)))
+    assert.deepEqual(rowsOf(client), heights(4))
   })
 
-  it('is told at once where it begins below what peers of the Host serve', async (t) => {
+  it('does not wait for what no peer of the Host serves', async (t) => {
     const room = await openFollowRoom(t)
     room.serve(view)
     await room.put(engineChain(4))
-    room.followers.setChain({ servedFrom: 90 })
+    room.followers.setChain({ servedFrom: 100 })
     const client = await room.follow({ views: [view], from: 89 })
-    assert.deepEqual(await client.untilError(), { kind: 'error', error: 'pruned', tail: 90 })
+    await client.until(() => hasSigned(client, view, heights(4)))
+    assert.deepEqual(rowsOf(client), heights(4))
+  })
+
+  it('without a block begins where what is kept begins', async (t) => {
+    const room = await openFollowRoom(t, { retainBlocks: 6 })
+    room.serve(view)
+    room.followers.setChain({ floor: 103 })
+    await room.put(engineChain(9))
+    const client = await room.follow({ views: [view] })
+    await client.until(() => hasSigned(client, view, heights(6, 103)))
+    assert.deepEqual(rowsOf(client), heights(6, 103))
   })
 
   it('that is overtaken by pruning is told so', async (t) => {
@@ -169,7 +180,8 @@ describe('a follower', () => {
     room.serve(view)
     const chain = engineChain(12)
     await room.put(chain.slice(0, 6))
-    const client = await room.follow({ views: [view], from: 100, windowBytes: 1, grants: false })
+    const views = [{ ...view, cursor: cursorTo(100) }]
+    const client = await room.follow({ views, windowBytes: 1, grants: false })
     await client.until(() => kinds(client).includes('seals'))
     room.followers.setChain({ floor: 106 })
     await room.put(chain.slice(6))

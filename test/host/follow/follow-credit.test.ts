@@ -24,10 +24,9 @@ const windowBytes = followLimits.windowBytes
 
 const openFrame = (more: Partial<OpenFrame> = {}): OpenFrame => ({
   kind: 'open',
-  views: [{ view: view.id, cursor: [] }],
+  views: [{ view: view.id, cursor: [], withRows: true }],
   from: 100,
   windowBytes,
-  withRows: true,
   ...more,
 })
 
@@ -226,11 +225,12 @@ describe('a session', () => {
           if (stream.status !== 'open') break
           if (frame instanceof Uint8Array || 'kind' in frame) stream.send(encode(frame))
           else {
-            const { cursor, ...open } = frame
+            const { cursor, withRows, ...open } = frame
             const blocks = cursor
               .sort((a, b) => b - a)
               .map((number) => ({ number, hash: hashes.get(number) ?? `0x${'ee'.repeat(32)}` }))
-            stream.send(encode(openFrame({ ...open, views: [{ view: view.id, cursor: blocks }] })))
+            const views = [{ view: view.id, cursor: blocks, withRows }]
+            stream.send(encode(openFrame({ ...open, views })))
           }
         }
         stream.abort(new Error('enough'))

@@ -23,6 +23,7 @@ describe('an application that follows a View', () => {
     const room = await openFollowRoom(t)
     const view = rare(1)
     room.serve(view)
+    room.followers.setChain({ floor: 100 })
     await room.put(engineChain(4))
     await untilSigned(room, heights(4))
     const client = await room.follow({ views: [view], from: 100 })
@@ -115,20 +116,32 @@ describe('an application that follows a View', () => {
     assert.deepEqual([...client.votes.keys()], roots)
   })
 
-  it('is told that a View is unknown which is not served here, or not stored', async (t) => {
+  it('gets what is served of the Views that it wants, and is told of those that are not', async (t) => {
     const room = await openFollowRoom(t)
     const streamed = hostedView({
       slot: 2,
       sdl: 'type Logs @materialized(if: false) { address: String }',
     })
-    room.expect(logs(1))
+    const served = logs(1)
+    room.serve(served)
     room.expect(streamed)
+    await room.put(engineChain(2))
     for (const view of [logs(3), streamed]) {
-      const client = await room.follow({ views: [logs(1), view] })
-      assert.deepEqual(await client.untilError(), { kind: 'error', error: 'unknown', tail: null })
-      assert.deepEqual(kinds(client), ['error'])
+      const client = await room.follow({ views: [view, served], from: 100 })
+      await client.until(() => hasSigned(client, served, heights(2)))
+      const nothing = { name: '', sdl: '', tail: null, head: null, state: 'unknown' }
+      assert.deepEqual(client.views[0], { view: view.id, ...nothing })
+      assert.equal(client.views[1]?.state, 'live')
     }
-    assert.equal(await room.metric('viewmesh_host_follow_ended_total', { reason: 'unknown' }), 2)
+  })
+
+  it('is told that a Host has none of the Views that it wants', async (t) => {
+    const room = await openFollowRoom(t)
+    room.expect(logs(1))
+    const client = await room.follow({ views: [logs(3), logs(4)] })
+    assert.deepEqual(await client.untilError(), { kind: 'error', error: 'unknown', tail: null })
+    assert.deepEqual(kinds(client), ['error'])
+    assert.equal(await room.metric('viewmesh_host_follow_ended_total', { reason: 'unknown' }), 1)
   })
 
   it('is told when a View is removed, and when the Host stops', async (t) => {

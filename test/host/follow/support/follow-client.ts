@@ -57,6 +57,8 @@ export interface FollowClient {
 
 interface FollowOptions extends Partial<Omit<OpenFrame, 'kind' | 'views'>> {
   readonly views: readonly { readonly id: string; readonly cursor?: readonly FollowedBlock[] }[]
+  /** Default true. */
+  readonly withRows?: boolean
   /** Whether what was read is given as credit again. Default true. */
   readonly grants?: boolean
 }
@@ -74,13 +76,13 @@ interface State {
 export async function openFollowClient(
   from: TestRoom,
   host: string,
-  { views, grants = true, ...options }: FollowOptions,
+  { views, grants = true, withRows = true, ...options }: FollowOptions,
 ): Promise<FollowClient> {
   const windowBytes = options.windowBytes ?? 1024 * 1024
   const signal = AbortSignal.timeout(120_000)
   const channel = await from.p2p.openChannel(host, 'views', { windowBytes }, signal)
-  const open = { from: 0, windowBytes, withRows: true, ...options }
-  const followed = views.map(({ id, cursor = [] }) => ({ view: id, cursor }))
+  const open = { from: 0, windowBytes, ...options }
+  const followed = views.map(({ id, cursor = [] }) => ({ view: id, cursor, withRows }))
   await channel.write(encodeApplicationFrame({ kind: 'open', views: followed, ...open }))
   const state: State = {
     client: { views: [], frames: [] },
