@@ -21,6 +21,7 @@ import { createDiskBound } from './disk-bound.ts'
 import type { FollowerParts } from './follow/follow-state.ts'
 import { openRowFollower, type RowFollower } from './follow/follower.ts'
 import { type HostLinks, openHostLinks } from './follow/host-links.ts'
+import { openRefill, type Refill } from './follow/refill.ts'
 import { type FollowedViews, openFollowedViews } from './followed-views.ts'
 import { type CheckedOptions, checkOptions } from './options.ts'
 import { createQueries } from './queries.ts'
@@ -102,14 +103,14 @@ async function openParts(checked: CheckedOptions, parts: AppParts): Promise<App>
     log.error({ err: error }, 'the store of the application failed')
     closing.abort(error)
   }
-  const follower = openRowFollower(checked, {
-    ...{ store, views, accepted, log, onFatal },
+  const following = {
+    ...{ p2p, store, views, accepted, log, onChange: changes.note, onFatal },
     ...visible(checked, { store, graphql, views, log, onFatal, onChange: changes.note }),
-  })
-  const links = openHostLinks(
-    { ...checked, peers: [...new Set(checked.peers.map(peerAtEnd))], views: checked.views },
-    { p2p, follower, log, onChange: changes.note, onFatal },
-  )
+  }
+  const options = { ...checked, peers: [...new Set(checked.peers.map(peerAtEnd))] }
+  const follower = openRowFollower(options, following)
+  const links = openHostLinks(options, { ...following, follower })
+  const refill = openRefill(options, { ...following, links })
   const { minimumHosts } = checked
   const { isAccepted } = accepted
   const state = createStateReport({ reader, views, follower, links, minimumHosts, isAccepted })
@@ -138,7 +139,7 @@ async function openParts(checked: CheckedOptions, parts: AppParts): Promise<App>
         signal,
       ]),
     close: () => {
-      closed ??= closeParts({ closing, changes, links, follower, p2p, store })
+      closed ??= closeParts({ closing, changes, refill, links, follower, p2p, store })
       return closed
     },
   }
@@ -148,18 +149,21 @@ async function openParts(checked: CheckedOptions, parts: AppParts): Promise<App>
 async function closeParts({
   closing,
   changes,
+  refill,
   links,
   follower,
   p2p,
   store,
 }: Pick<AppParts, 'closing' | 'store'> & {
   readonly changes: Changes
+  readonly refill: Refill
   readonly links: HostLinks
   readonly follower: RowFollower
   readonly p2p: P2p
 }): Promise<void> {
   closing.abort(new Error('the application is closed'))
   changes.close()
+  await refill.close()
   await links.close()
   await follower.close()
   await p2p.close()

@@ -22,6 +22,7 @@ export interface BlockStore {
   hashAt(number: number): string | undefined
   /** Whether a View has rows or a failure at a height, or the store keeps nothing that low. */
   isDone(view: KnownView, number: number): boolean
+  hasRows(view: KnownView, number: number): boolean
   /** The highest height below one at which a View has rows or a failure; null for none. */
   doneBelow(view: KnownView, number: number): number | null
   /** The highest stored height; -1 for none. */
@@ -80,6 +81,8 @@ export function createBlockStore(store: StoreWriter): BlockStore {
           hasHeight(snapshot.viewRanges(slot), number) ||
           hasHeight(snapshot.viewFailures(slot), number),
       ),
+    hasRows: ({ slot }, number) =>
+      reader.read((snapshot) => hasHeight(snapshot.viewRanges(slot), number)),
     doneBelow: ({ slot }, number) => reader.read((snapshot) => doneBelow(snapshot, slot, number)),
     head: () => reader.read((snapshot) => snapshot.rowBlocks.range()?.head ?? -1),
     put: async (view, blocks, removeAbove, { seals, excerpts }) => {

@@ -12,6 +12,12 @@ import type { PendingBlocks } from './pending-blocks.ts'
 import type { PendingSeals } from './pending-seals.ts'
 import type { PendingVotes } from './pending-votes.ts'
 
+/** Heights without rows, both ends included. */
+export interface Hole {
+  readonly from: number
+  readonly to: number
+}
+
 export interface FollowerOptions {
   /** As in `Ethereum__Mainnet`. */
   readonly network: string
@@ -21,6 +27,8 @@ export interface FollowerOptions {
   readonly signers: ReadonlySet<string>
   /** First height that is followed. */
   readonly from: number
+  /** Fills these heights and nothing else: what is stored stays. Default: follows what comes above. */
+  readonly hole?: Hole
   /** Memory that blocks which wait for votes may take. Default 8 MiB. */
   readonly maxPendingBytes?: number
 }
@@ -68,6 +76,8 @@ export interface FollowerState {
   readonly lowest: Map<string, FollowedBlock & { readonly sinceMs: number }>
   /** The lowest height of a View that was left out, and since when. */
   readonly leftOut: Map<string, { readonly from: number; readonly sinceMs: number }>
+  /** Heights of the hole of which no rows can be had. */
+  readonly passed: Set<number>
   /** The stream whose rows of a View are taken. */
   readonly feeds: Map<string, StreamSource>
   /** How accepted Hosts have the Views, as they said last. */

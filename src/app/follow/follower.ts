@@ -23,6 +23,8 @@ import { judge, lowestWanted, wake } from './storing.ts'
 interface FollowProgress {
   /** Whether it is known what its rows look like, without which they cannot be read. */
   readonly isKnown: boolean
+  /** Heights of the hole of which no rows can be had. */
+  readonly passed: number
   /** Blocks that wait for votes. */
   readonly pending: number
   /** The highest height that is stored; -1 for none. */
@@ -72,6 +74,7 @@ export function openRowFollower(options: FollowerOptions, parts: FollowerParts):
     differing: new Map(),
     lowest: new Map(),
     leftOut: new Map(),
+    passed: new Set(),
     feeds: new Map(),
     heard: new Map(),
     running: null,
@@ -86,6 +89,7 @@ export function openRowFollower(options: FollowerOptions, parts: FollowerParts):
       const pending = state.pending.get(view)
       return {
         isKnown: parts.views.find(view) !== undefined,
+        passed: state.passed.size,
         pending: pending?.list().length ?? 0,
         stored: storedUpTo(state, view),
         isFailed: pending?.list()[0]?.rows === null,
@@ -127,11 +131,13 @@ function opening(
   state: FollowerState,
   { feeds, floor }: HostRole,
 ): { readonly views: readonly FollowedView[]; readonly from: number } {
-  const { parts, blocks } = state
+  const { parts, blocks, options } = state
   const views = parts.views.ids.map((view) => {
     const known = parts.views.find(view)
     const cursor =
-      known === undefined ? [] : blocks.read((snapshot) => followCursor(snapshot, known.slot))
+      known === undefined
+        ? []
+        : blocks.read((snapshot) => followCursor(snapshot, known.slot, options.hole?.from))
     const isPruned = (cursor[0]?.number ?? -1) + 1 < floor
     return { view, cursor: isPruned ? [] : cursor, withRows: feeds.has(view) }
   })

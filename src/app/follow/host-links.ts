@@ -28,6 +28,8 @@ export interface HostLinks {
   reports(): readonly LinkReport[]
   /** Whether rows of a View come. */
   isFed(view: string): boolean
+  /** When the last Host was connected that may have rows of a View at a height or below; null where none is. */
+  servingSinceMs(view: string, number: number): number | null
   close(): Promise<void>
 }
 
@@ -63,6 +65,13 @@ export function openHostLinks(options: LinkOptions, parts: LinkParts): HostLinks
   return {
     reports: () => state.links.map((link) => toReport(state, link)),
     isFed: (view) => state.feeding.get(view)?.link.isOpen ?? false,
+    servingSinceMs: (view, number) => {
+      const since = state.links.flatMap((link) => {
+        const mayHave = serves(link, view) && (link.views.get(view)?.tail ?? Infinity) <= number
+        return mayHave ? (link.sinceMs ?? []) : []
+      })
+      return since.length === 0 ? null : Math.max(...since)
+    },
     close: async () => {
       clearInterval(timer)
       state.closing.abort(new Error('closed'))
@@ -118,6 +127,7 @@ async function runStream(state: Links, link: Link): Promise<boolean> {
   } finally {
     link.isOpen = false
     if (!signal.aborted) {
+      link.sinceMs = null
       leavePlaces(state, link)
       fillPlaces(state)
     }
@@ -165,6 +175,7 @@ function noteWelcome(link: Link, { identity, views }: Welcome): void {
   link.identity = identity
   link.isOpen = true
   link.openedMs = performance.now()
+  link.sinceMs ??= link.openedMs
   link.error = null
   link.isRefused = false
   link.views = new Map(views.map((welcomed) => [welcomed.view, welcomed]))

@@ -44,6 +44,8 @@ export interface Link {
   hadProgress: boolean
   /** The lowest height that it has, where it said that a cursor lies below. */
   floor: number
+  /** Since when it has been followed, by streams of any role; null while it is away. */
+  sinceMs: number | null
   /** When its stream was opened, and the Views of which it brings rows. */
   openedMs: number
   fed: ReadonlySet<string>
@@ -88,6 +90,7 @@ export function createLink(peer: string): Link {
     failures: 0,
     hadProgress: false,
     floor: 0,
+    sinceMs: null,
     openedMs: 0,
     fed: new Set(),
     avoidedUntilMs: new Map(),

@@ -50,13 +50,13 @@ async function advance(state: FollowerState, view: KnownView): Promise<boolean> 
 
 function decide(state: FollowerState, view: KnownView, pending: PendingBlocks): FeedStep {
   const { options, parts, blocks } = state
-  return nextStep({
+  const step = nextStep({
     pending: pending.list(),
     base: pending.base(),
     minimumHosts: options.minimumHosts,
     acceptedHosts: parts.accepted.list().size,
     storedHash: blocks.hashAt,
-    isDone: (number) => blocks.isDone(view, number),
+    isDone: (number) => blocks.isDone(view, number) && !isMissing(state, view, number),
     doneBelow: (number) => blocks.doneBelow(view, number),
     lowestWanted: lowestWanted(state),
     mayHave: (number) => mayHave(state, view, number),
@@ -71,6 +71,18 @@ function decide(state: FollowerState, view: KnownView, pending: PendingBlocks): 
     judge: (block) => judge(state, view, block),
     nowMs: performance.now(),
   })
+  const isReplacing = step.kind === 'store' && step.removeAbove !== null
+  return isReplacing && options.hole !== undefined ? { kind: 'wait', differing: [] } : step
+}
+
+/** Whether a height is to be filled although the View failed there. */
+function isMissing(
+  { options: { hole }, blocks, passed }: FollowerState,
+  view: KnownView,
+  number: number,
+): boolean {
+  const isWithin = hole !== undefined && number >= hole.from && number <= hole.to
+  return isWithin && !passed.has(number) && !blocks.hasRows(view, number)
 }
 
 /** The first height that is followed. */
@@ -119,10 +131,11 @@ async function store(
   first: PendingBlock | undefined,
   step: Extract<FeedStep, { kind: 'store' | 'fail' }>,
 ): Promise<void> {
-  const { blocks, votes, seals, parts } = state
+  const { options, blocks, votes, seals, parts } = state
   if (step.kind === 'fail') {
     if (first === undefined) return
     await blocks.putFailure(view, first, failureTexts[step.why])
+    if (options.hole !== undefined) state.passed.add(first.number)
     return await addLate(state, [first])
   }
   const proofs = { seals: seals.take, excerpts: votes.take }

@@ -1,0 +1,77 @@
+/** Blocks that no Host in reach had when an application got those above them, and one has now. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { createMadeChain, type MadeBlock } from './support/made-chain.ts'
+import { openMadeHost } from './support/made-host.ts'
+import { openTestApp, topOf, untilState } from './support/test-app.ts'
+
+test('blocks below the first come once a Host has them, from two Hosts where two have to agree', async (t) => {
+  const chain = createMadeChain()
+  chain.grow(10)
+  let tail = 6
+  const options = {
+    chain,
+    get tail() {
+      return tail
+    },
+  }
+  const hosts = [await openMadeHost(t, options), await openMadeHost(t, options)]
+  const app = await openTestApp(t, { hosts, minimumHosts: 2 })
+  const { views } = await untilState(app, (state) => topOf(state) === 9)
+  assert.deepEqual(views[0]?.done, [{ from: 6, to: 9 }])
+  tail = 0
+  for (const host of hosts) host.drop()
+  await untilState(app, ({ views: [view] }) => view?.done[0]?.from === 0)
+  const { data, incomplete } = await app.query<{ Payment: { _hosts: number }[] }, object>(
+    '{ Payment { _hosts } }',
+  )
+  assert.deepEqual(
+    data.Payment.map(({ _hosts }) => _hosts),
+    Array.from({ length: 20 }, () => 2),
+  )
+  assert.deepEqual(incomplete, [])
+})
+
+test('a block at which the View failed comes once a Host has computed it', {
+  timeout: 60_000,
+}, async (t) => {
+  const chain = createMadeChain()
+  chain.grow(6)
+  let isFailing = true
+  const alter = (block: MadeBlock): MadeBlock =>
+    isFailing && block.number === 2 ? { ...block, rows: null } : block
+  const hosts = [await openMadeHost(t, { chain, alter }), await openMadeHost(t, { chain, alter })]
+  const app = await openTestApp(t, { hosts, minimumHosts: 2 })
+  const passed = await untilState(app, (state) => topOf(state) === 5)
+  assert.equal(passed.views[0]?.blocksFailed, 1)
+  isFailing = false
+  for (const host of hosts) host.drop()
+  const { views } = await untilState(app, ({ views: [view] }) => view?.done[0]?.to === 5)
+  assert.equal(views[0]?.blocksFailed, 0)
+  assert.equal(views[0]?.rows, 12)
+})
+
+test('new blocks do not wait for those that are missing', async (t) => {
+  const chain = createMadeChain()
+  chain.grow(3_000)
+  let [tail, blockMs] = [2_990, 0]
+  const host = await openMadeHost(t, {
+    chain,
+    get tail() {
+      return tail
+    },
+    get blockMs() {
+      return blockMs
+    },
+  })
+  const app = await openTestApp(t, { hosts: [host] })
+  await untilState(app, (state) => topOf(state) === 2_999)
+  tail = 0
+  blockMs = 20
+  host.drop()
+  await untilState(app, ({ views: [view] }) => view?.done[0]?.from === 0)
+  chain.grow(5)
+  const { views } = await untilState(app, (state) => topOf(state) === 3_004)
+  assert.equal(views[0]?.done.length, 2)
+  await app.close()
+})
