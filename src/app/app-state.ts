@@ -14,6 +14,7 @@ interface StateParts {
   readonly views: FollowedViews
   readonly follower: Pick<RowFollower, 'progress'>
   readonly links: Pick<HostLinks, 'reports' | 'isFed'>
+  readonly failure: () => string | null
 }
 
 const maxRanges = 100
@@ -26,6 +27,7 @@ export function createStateReport({
   links,
   minimumHosts,
   isAccepted,
+  failure,
 }: StateParts): () => AppState {
   return () => {
     const hosts = links.reports()
@@ -36,7 +38,7 @@ export function createStateReport({
     const head = heads[Math.min(minimumHosts, heads.length) - 1] ?? null
     const parts = { reader, views, follower }
     const reports = views.ids.map((id) => reportOf(id, parts, head, links.isFed(id)))
-    return { views: reports, hosts, bytes: reader.usedBytes() }
+    return { views: reports, hosts, bytes: reader.usedBytes(), failure: failure() }
   }
 }
 

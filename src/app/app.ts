@@ -5,6 +5,7 @@
 import { randomBytes } from 'node:crypto'
 import type { Logger } from 'pino'
 import { Registry } from 'prom-client'
+import { ServiceError } from '../errors.ts'
 import { type Graphql, openGraphql } from '../graphql/graphql.ts'
 import { attestationsAt } from '../graphql/rows/block-seals.ts'
 import { runtimeVersion } from '../lens/program/run-limits.ts'
@@ -99,9 +100,12 @@ async function openParts(checked: CheckedOptions, parts: AppParts): Promise<App>
   )
   const accepted = acceptHosts(checked, store)
   const p2p = await openNode(checked, { log, registry })
+  let failure: string | null = null
   const onFatal = (error: unknown): void => {
     log.error({ err: error }, 'the store of the application failed')
+    failure ??= explained(error)
     closing.abort(error)
+    changes.note()
   }
   const following = {
     ...{ p2p, store, views, accepted, log, onChange: changes.note, onFatal },
@@ -111,9 +115,16 @@ async function openParts(checked: CheckedOptions, parts: AppParts): Promise<App>
   const follower = openRowFollower(options, following)
   const links = openHostLinks(options, { ...following, follower })
   const refill = openRefill(options, { ...following, links })
+  closing.signal.addEventListener('abort', () => {
+    void refill.close()
+    void links.close()
+  })
   const { minimumHosts } = checked
   const { isAccepted } = accepted
-  const state = createStateReport({ reader, views, follower, links, minimumHosts, isAccepted })
+  const state = createStateReport({
+    ...{ reader, views, follower, links, minimumHosts, isAccepted },
+    failure: () => failure,
+  })
   let closed: Promise<void> | undefined
   return {
     ...createQueries(graphql, checked, closing.signal),
@@ -252,6 +263,11 @@ function noteUnseen(unseen: Set<number>, height: number): void {
   unseen.add(height)
   const [oldest] = unseen
   if (unseen.size > maxUnseen && oldest !== undefined) unseen.delete(oldest)
+}
+
+function explained(error: unknown): string {
+  if (!(error instanceof ServiceError)) return String(error)
+  return [error.message, error.remedy].filter((part) => part !== undefined).join('. ')
 }
 
 interface Changes {

@@ -46,7 +46,8 @@ export interface App {
   /**
    * The answers that blocks bring from this call on, in order, one for each block that has rows, also of those that are
    * back-filled. Leaving the loop ends it, as the signal does.
-   * @throws ServiceError `APP_QUERY_REFUSED`, also where answers are taken too slowly, or the View is followed no more.
+   * @throws ServiceError `APP_QUERY_REFUSED`, also where answers are taken too slowly, or the View is followed no more; what
+   *   the store failed of.
    */
   subscribe<Data = unknown, Variables extends object = object>(
     query: TypedQuery<Data, Variables>,
@@ -128,6 +129,8 @@ export interface AppState {
   readonly hosts: readonly LinkReport[]
   /** Bytes that the store uses. */
   readonly bytes: number
+  /** Why nothing is stored any more, as where the disk is full: close it, and open it again; null while all is well. */
+  readonly failure: string | null
 }
 
 /** A View as it is here. */

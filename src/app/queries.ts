@@ -43,15 +43,20 @@ export function createQueries(
     subscribe: (query, variables, options = {}) => {
       closing.throwIfAborted()
       const signal = within(options.signal)
-      return dataOfAll(
-        subscribeInProcess(graphql, requestOf(query, variables, options), {}, signal),
-      )
+      const results = subscribeInProcess(graphql, requestOf(query, variables, options), {}, signal)
+      return dataOfAll(results, closing)
     },
   }
 }
 
-/** No generator, which would let go of the results only once somebody took the first one. */
-function dataOfAll<Data>(results: AsyncIterableIterator<GraphqlResult>): Subscribed<Data> {
+/**
+ * Ends with the application; throws what its store failed of. No generator, which would let go of the results only once somebody took
+ * the first one.
+ */
+function dataOfAll<Data>(
+  results: AsyncIterableIterator<GraphqlResult>,
+  closing: AbortSignal,
+): Subscribed<Data> {
   const end = async (): Promise<{ done: true; value: undefined }> => {
     await results.return?.()
     return { done: true, value: undefined }
@@ -59,6 +64,7 @@ function dataOfAll<Data>(results: AsyncIterableIterator<GraphqlResult>): Subscri
   return {
     next: async () => {
       const { done, value } = await results.next()
+      if (done === true && closing.reason instanceof ServiceError) throw closing.reason
       if (done === true) return { done, value: undefined }
       try {
         return { done: false, value: dataOf<Data>(value) }

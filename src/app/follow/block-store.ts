@@ -4,7 +4,7 @@ import { hasHeight } from '../../primitives/height-ranges.ts'
 import type { Seal } from '../../primitives/seal.ts'
 import { keptStatements } from '../../row-votes/kept-statements.ts'
 import { mergeExcerpts, type StatementExcerpt } from '../../row-votes/statement-excerpt.ts'
-import type { Snapshot, StoreWriter } from '../../store/store.ts'
+import type { RowBlockToStore, Snapshot, StoreWriter } from '../../store/store.ts'
 import { encodeFailure } from '../../views/block-rows.ts'
 import type { KnownView } from '../followed-views.ts'
 import type { PendingBlock } from './pending-blocks.ts'
@@ -57,18 +57,9 @@ export function createBlockStore(store: StoreWriter): BlockStore {
       snapshot.statementExcerpts(number).filter(({ blockHash }) => blockHash === hash),
     )
   const putBlocks = (
-    blocks: readonly (FollowedBlock & { readonly parent: string })[],
+    blocks: readonly ChainBlock[],
     sealsOf: (hash: string) => readonly Seal[],
-  ): Promise<void> =>
-    store.putRowBlocks(
-      blocks.map(({ number, hash, parent }) => {
-        const known = reader.read((snapshot) => snapshot.seals(number))
-        const seals = sealsOf(hash)
-        const own = known.filter(({ blockHash }) => blockHash === hash)
-        const root = sealedRoot([...own, ...seals]) ?? noRoot
-        return { header: { number, hash, parentHash: parent, root, timestamp: 0 }, seals }
-      }),
-    )
+  ): Promise<void> => store.putRowBlocks(blocks.map((block) => withSeals(store, block, sealsOf)))
 
   return {
     read: reader.read,
@@ -129,6 +120,21 @@ export function createBlockStore(store: StoreWriter): BlockStore {
       return true
     },
   }
+}
+
+type ChainBlock = FollowedBlock & { readonly parent: string }
+
+/** A block with seals that were not stored yet, and the root that most of all sealed. */
+function withSeals(
+  { reader }: StoreWriter,
+  { number, hash, parent }: ChainBlock,
+  sealsOf: (hash: string) => readonly Seal[],
+): RowBlockToStore {
+  const known = reader.read((snapshot) => snapshot.seals(number))
+  const seals = sealsOf(hash)
+  const own = known.filter(({ blockHash }) => blockHash === hash)
+  const root = sealedRoot([...own, ...seals]) ?? noRoot
+  return { header: { number, hash, parentHash: parent, root, timestamp: 0 }, seals }
 }
 
 function doneBelow(snapshot: Snapshot, slot: number, number: number): number | null {
