@@ -1,0 +1,35 @@
+/** What pods have to wait for: until it is there everything but the StatefulSet is written. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Generator } from '../../../operator/api.ts'
+import type { KubernetesObject } from '../../../operator/runtime/client/kubernetes-object.ts'
+import { readGenerator } from '../../support/resources/operator-cases.ts'
+import { reconcileRoom } from '../support/reconcile-room.ts'
+
+const minimal = readGenerator('generator-minimal')
+const { namespace } = minimal.metadata
+const upstream: Generator['spec']['upstream'] = {
+  service: { name: 'geth', httpPort: 8545, colocate: 'None' },
+  auth: { header: 'X-Api-Key', secretRef: { name: 'node-token', key: 'token' } },
+}
+const generator: Generator = { ...minimal, spec: { ...minimal.spec, upstream } }
+const room = reconcileRoom(namespace)
+
+/** Reconciles once all may be fetched again; the reason of Ready, and whether the StatefulSet was written. */
+async function reconciled(): Promise<[reason: string | undefined, hasSet: boolean]> {
+  room.pass(600_000)
+  await room.reconcile(generator)
+  const hasSet = room.writes().includes('PATCH statefulsets mainnet-generator')
+  return [room.condition(generator, 'Ready')?.reason, hasSet]
+}
+
+test('a Generator waits for the Secret that it names, then for its execution node', async () => {
+  await room.put(generator)
+  assert.deepEqual(await reconciled(), ['SecretMissing', false])
+  const secret = { kind: 'Secret', metadata: { namespace, name: 'node-token' } }
+  await room.put({ ...secret, ...{ data: { token: 'YQ==' } } } as KubernetesObject)
+  assert.deepEqual(await reconciled(), ['WaitingForUpstream', false])
+  const service = { kind: 'Service', metadata: { namespace, name: 'geth' } }
+  await room.put({ ...service, ...{ spec: { selector: { app: 'geth' } } } } as KubernetesObject)
+  assert.deepEqual(await reconciled(), ['WaitingForStorage', true])
+})
