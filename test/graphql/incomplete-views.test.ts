@@ -79,6 +79,7 @@ describe('an answer that lacks blocks of a View says which', () => {
       '{ Counted(filter: {_blockNumber: {_in: []}}) { n } }',
       undefined,
     ],
+    ['but not for the contrary of all rows', '{ Counted(filter: {_not: {}}) { n } }', undefined],
     ['but not where no View is asked', '{ Block { number } }', undefined],
   ]
   for (const [which, query, expected] of cases) {

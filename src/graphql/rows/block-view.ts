@@ -181,7 +181,6 @@ export function documentWindow(view: BlockView, section: Section, position: numb
 export function chunkWindow(view: BlockView, section: Section, chunk: number): ChunkWindow {
   const window = windowOfChunk(storedBlock(view).openChunk(section, chunk))
   const last = view.memo.windows[section]
-  if (last === window) return window
   view.memo.windows[section] = window
   const lastBytes = last === null ? 0 : last.bytes.length + windowBytes
   view.session.opened.note(view, window.bytes.length + windowBytes - lastBytes)

@@ -91,7 +91,6 @@ async function reachOf(
   condition: FilterCondition,
 ): Promise<Reach> {
   if (condition.op === 'value') return await reachOfValue(session, entity, condition)
-  if (condition.op === 'none') return { heights: [], isNamed: true }
   if (condition.op !== 'and' && condition.op !== 'or') return everywhere
   const parts: Reach[] = []
   for (const part of condition.parts) parts.push(await reachOf(session, entity, part))
