@@ -161,8 +161,7 @@ function skipJsonObject(reader: ByteReader, items: number, depth: number): numbe
   return after
 }
 
-/** Whether one key follows another, both with their lengths, which grow with them: the shorter precedes the longer. */
+/** Whether one key follows another: with their lengths before them, so that the shorter precedes the longer. */
 function isAscending(bytes: Buffer, a: number, aEnd: number, b: number, bEnd: number): boolean {
-  const longer = bEnd - b - (aEnd - a)
-  return longer === 0 ? bytes.compare(bytes, b, bEnd, a, aEnd) < 0 : longer > 0
+  return bytes.compare(bytes, b, bEnd, a, aEnd) < 0
 }

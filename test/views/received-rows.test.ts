@@ -250,3 +250,12 @@ test('a value has one form only, which is the shortest', () => {
     for (const bytes of refused) assert.ok(!isValue(type, bytes), `${type} ${bytes}`)
   }
 })
+
+test('keys of an object come by their length first, however their lengths are written', () => {
+  const type = 'JSON'
+  for (const length of [1, 22, 23, 24, 255, 256]) {
+    const [shorter, longer] = [cbor('z'.repeat(length)), cbor('a'.repeat(length + 1))]
+    assert.ok(isValue(type, `a2${shorter}00${longer}00`), `${length}`)
+    assert.ok(!isValue(type, `a2${longer}00${shorter}00`), `${length}`)
+  }
+})
