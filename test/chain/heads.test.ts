@@ -95,6 +95,16 @@ test('heads come over the WebSocket, without polling', async (t) => {
   assert.deepEqual(log.messages('warn'), [])
 })
 
+test('while the WebSocket delivers, not even a short poll interval has HTTP polled', async (t) => {
+  const options = { pollIntervalMs: 1, maxSilenceMs: 60_000 }
+  const { mine, until, proxy, log } = await follow(t, options)
+  await log.line('follows heads over the WebSocket')
+  for (let block = 1; block <= 3; block++) await until(await mine())
+  const polled = proxy.requests.length
+  for (let block = 4; block <= 8; block++) await until(await mine())
+  assert.equal(proxy.requests.length, polled)
+})
+
 test('without a WebSocket address heads are polled for', async (t) => {
   const { mine, until, chain, log } = await follow(t, { socket: false })
   for (let block = 1; block <= 3; block++) assert.equal((await until(await mine())).number, block)

@@ -4,9 +4,10 @@ import { type TestContext, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { RPC } from '@libp2p/gossipsub/message'
 import type { LengthPrefixedStream } from '@libp2p/utils'
-import { topicOf } from '../../src/p2p/gossip/gossip.ts'
+import { type MessageKind, topicOf } from '../../src/p2p/gossip/gossip.ts'
 import { type Fault, faultWeights } from '../../src/p2p/limits/fault.ts'
 import type { P2pLimits } from '../../src/p2p/limits/limits.ts'
+import type { OnMessage } from '../../src/p2p/peers/verdict.ts'
 import { encodeClientFrame } from '../../src/p2p/range/range-frames.ts'
 import { connect, openRoom, type TestRoom, testNetwork, until } from '../support/p2p-room.ts'
 import { gossipProtocol, lengthPrefixed, openRawPeer, type RawPeer } from '../support/raw-peer.ts'
@@ -146,6 +147,28 @@ test('a gossip message of exactly the limit is taken from any peer, and nobody b
   assert.equal(await room.metric('viewmesh_p2p_faults_total'), 0)
 })
 
+for (const [kind, maxBytes] of [
+  ['block', 10_000],
+  ['head', 512],
+] as const) {
+  test(`a peer is cut off at its first ${kind} above the limit by gossip`, async (t) => {
+    const lengths: number[] = []
+    const take: OnMessage = async ({ byteLength }) => {
+      lengths.push(byteLength)
+      return { action: 'accept' }
+    }
+    const limits = { maxGossipBytes: 10_000 }
+    const room = await openRoom(t, { limits, onBlock: take, onHead: take })
+    const peer = await openRawPeer(t)
+    await gossip(peer, room, [message(randomBytes(maxBytes), kind)])
+    await until(() => lengths.length === 1)
+    assert.ok(room.p2p.peers().some(({ id }) => id === peer.id))
+    await gossip(peer, room, [message(randomBytes(maxBytes + 1), kind)])
+    await until(() => room.p2p.peers().every(({ id }) => id !== peer.id))
+    assert.deepEqual(lengths, [maxBytes])
+  })
+}
+
 test('a peer that does not read its gossip is cut off, and the others get every block', async (t) => {
   const limits = { maxGossipBacklogBytes: 1024 * 1024 }
   const room = await openRoom(t, { limits })
@@ -240,10 +263,10 @@ function subscription(): Uint8Array {
   return RPC.encode({ subscriptions: [{ subscribe: true, topic }], messages: [] })
 }
 
-function message(data: Uint8Array): Uint8Array {
+function message(data: Uint8Array, kind: MessageKind = 'block'): Uint8Array {
   return RPC.encode({
     subscriptions: [],
-    messages: [{ topic: topicOf(testNetwork, 'block'), data }],
+    messages: [{ topic: topicOf(testNetwork, kind), data }],
   })
 }
 
