@@ -18,6 +18,13 @@ test('a module of a lens is accepted, and runs', () => {
   assert.equal(transform(), 7)
 })
 
+test('a choice between two values of a named type is accepted, and runs', () => {
+  const choice = [0x41, 7, 0x41, 8, 0x41, 0, 0x1c, 1, 0x7f]
+  const { transform } = started(buildModule({ code: choice }))
+  assert.ok(transform instanceof Function)
+  assert.equal(transform(), 8)
+})
+
 const nops = (count: number): number[] => Array.from({ length: count }, () => 0x01)
 
 /** A type with so many parameters. */
@@ -279,6 +286,11 @@ describe('a module is refused with the reason', () => {
     [
       'a reference as a block’s type',
       buildModule({ code: [0x02, 0x64, 0x70, 0x0b] }),
+      /value type 0x64/,
+    ],
+    [
+      'a reference as the second type of a choice',
+      buildModule({ code: [0x41, 0, 0x41, 0, 0x41, 0, 0x1c, 2, 0x7f, 0x64] }),
       /value type 0x64/,
     ],
     [
