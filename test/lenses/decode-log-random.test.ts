@@ -14,6 +14,7 @@ const anyAbi = fc
   .uniqueArray(anyEvent, {
     minLength: 1,
     maxLength: eventsAtMost,
+    size: 'max',
     selector: ({ event, signature }) => (event.anonymous ? 'anonymous' : signature),
   })
   .filter((events) => events.length > 0)
@@ -45,7 +46,7 @@ test('decode_log makes of a string that is no UTF-8 what the encoding standard s
     fc.nat({ max: 255 }),
   )
   fc.assert(
-    fc.property(fc.array(byte, { maxLength: 40 }), (bytes) => {
+    fc.property(fc.array(byte, { maxLength: 40, size: 'max' }), (bytes) => {
       const data = encodeAbiParameters([{ type: 'bytes' }], [toHex(Uint8Array.from(bytes))])
       const [row] = values(streamed(lens, [{ topics, data }])) as { arguments: object[] }[]
       const value = decoder.decode(Uint8Array.from(bytes))

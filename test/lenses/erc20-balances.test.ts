@@ -70,7 +70,10 @@ const value = fc.oneof(
 )
 
 test('erc20_balances adds up whatever is sent, also beyond 256 bits', () => {
-  const transfers = fc.array(fc.record({ from: account, to: account, value }), { maxLength: 120 })
+  const transfers = fc.array(fc.record({ from: account, to: account, value }), {
+    maxLength: 120,
+    size: 'max',
+  })
   fc.assert(
     fc.property(transfers, (each) => {
       const rows = values(streamed(open(), each.map(toLog)))

@@ -19,7 +19,7 @@ interface AnsweredBlock {
 
 const hexBytes = (length: { min: number; max: number }): fc.Arbitrary<string> =>
   fc
-    .uint8Array({ minLength: length.min, maxLength: length.max })
+    .uint8Array({ minLength: length.min, maxLength: length.max, size: 'max' })
     .map((bytes) => `0x${Buffer.from(bytes).toString('hex')}`)
 
 const withCapitals = (hex: fc.Arbitrary<string>): fc.Arbitrary<string> =>

@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { createRootBuilder, merkleRoot } from '../../src/primitives/merkle.ts'
 import { oracleRoot } from './oracle.ts'
 
-const leaf = fc.uint8Array({ maxLength: 40 })
+const leaf = fc.uint8Array({ maxLength: 40, size: 'max' })
 
 test('the root of no leaves is SHA-256 of nothing', () => {
   assert.equal(
@@ -42,22 +42,38 @@ test('roots of the example trees of Certificate Transparency', () => {
 
 test('the root over any leaves is the one that RFC 9162 defines', () => {
   fc.assert(
-    fc.property(fc.array(leaf, { maxLength: 70 }), (leaves) => {
+    fc.property(fc.array(leaf, { maxLength: 70, size: 'max' }), (leaves) => {
       assert.deepEqual(Buffer.from(merkleRoot(leaves)), oracleRoot(leaves))
     }),
   )
 })
 
+test('the root over so many leaves as fill a tree, one fewer and one more, is that of RFC 9162', () => {
+  for (const full of [16, 64, 128, 256, 1024]) {
+    for (const count of [full - 1, full, full + 1]) {
+      const leaves = Array.from({ length: count }, (_, index) => Buffer.from(`leaf ${index}`))
+      const root = oracleRoot(leaves)
+      assert.deepEqual(Buffer.from(merkleRoot(leaves)), root, `${count}`)
+      const builder = createRootBuilder()
+      for (const each of leaves) builder.add(each)
+      assert.deepEqual(Buffer.from(builder.finish()), root, `${count}`)
+    }
+  }
+})
+
 test('a root that is built leaf by leaf is the same, and keeps nothing of the leaves', () => {
   fc.assert(
-    fc.property(fc.array(fc.uint8Array({ maxLength: 700 }), { maxLength: 150 }), (leaves) => {
-      const builder = createRootBuilder()
-      const shared = Buffer.alloc(700)
-      for (const each of leaves) {
-        shared.set(each)
-        builder.add(shared.subarray(0, each.length))
-      }
-      assert.deepEqual(Buffer.from(builder.finish()), oracleRoot(leaves))
-    }),
+    fc.property(
+      fc.array(fc.uint8Array({ maxLength: 700, size: 'max' }), { maxLength: 150, size: 'max' }),
+      (leaves) => {
+        const builder = createRootBuilder()
+        const shared = Buffer.alloc(700)
+        for (const each of leaves) {
+          shared.set(each)
+          builder.add(shared.subarray(0, each.length))
+        }
+        assert.deepEqual(Buffer.from(builder.finish()), oracleRoot(leaves))
+      },
+    ),
   )
 })

@@ -39,7 +39,7 @@ const seal: fc.Arbitrary<Seal> = fc.oneof(
   fc.record({ ...common, ...ed25519 }, { noNullPrototype: true }),
 )
 const seals = fc.array(seal, { minLength: 1, maxLength: 4 })
-const body = fc.option(fc.uint8Array({ maxLength: 300 }))
+const body = fc.option(fc.uint8Array({ maxLength: 300, size: 'max' }))
 
 test('a message is decoded to the seals and the body it was made of', () => {
   fc.assert(

@@ -21,7 +21,7 @@ const leaf = fc.record(
 
 /** Leaves of different Views, in order. */
 export const anyLeaves: fc.Arbitrary<ViewLeaf[]> = fc
-  .uniqueArray(leaf, { selector: ({ view }) => view, minLength: 1, maxLength: 40 })
+  .uniqueArray(leaf, { selector: ({ view }) => view, minLength: 1, maxLength: 40, size: 'max' })
   .map(sortLeaves)
 
 const signature = fc.oneof(
@@ -32,7 +32,7 @@ const signature = fc.oneof(
 /** Statements in the form that is accepted; their signatures are random bytes. */
 export const anyStatement: fc.Arbitrary<RowStatement> = fc
   .record({
-    network: fc.string({ maxLength: 130 }),
+    network: fc.string({ maxLength: 130, size: 'max' }),
     runtime: fc.nat(2 ** 31 - 1),
     blockNumber: fc.nat(2 ** 31 - 1),
     blockHash: hex(32).map((text) => `0x${text}`),

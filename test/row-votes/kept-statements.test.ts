@@ -27,7 +27,7 @@ const anySet = fc.uniqueArray(
       fc.boolean(),
     )
     .map(([numbers, runtime, isFalse]) => statement(numbers, runtime, isFalse)),
-  { selector: ({ runtime, root }) => `${runtime} ${root}`, maxLength: 20 },
+  { selector: ({ runtime, root }) => `${runtime} ${root}`, maxLength: 20, size: 'max' },
 )
 
 const rank = ({ runtime, leaves }: Statement): number => runtime - 10 * leaves.length

@@ -32,7 +32,7 @@ const request: fc.Arbitrary<RowVoteRequest> = fc.oneof(
 )
 const answer: fc.Arbitrary<StatementsAnswer> = fc.record(
   {
-    statements: fc.array(fc.uint8Array({ maxLength: 300 }), { maxLength: 5 }),
+    statements: fc.array(fc.uint8Array({ maxLength: 300, size: 'max' }), { maxLength: 5 }),
     next: fc.option(fc.nat(2 ** 31 - 1)),
   },
   { noNullPrototype: true },
@@ -103,7 +103,7 @@ test('any bytes are refused or read as a message about rows, and nothing else is
         return copy
       }),
     )
-  const bytes = fc.oneof(fc.uint8Array({ maxLength: 60 }), flipped)
+  const bytes = fc.oneof(fc.uint8Array({ maxLength: 60, size: 'max' }), flipped)
   const decoders = fc.constantFrom(decodeRowVoteRequest, decodeStatementsAnswer)
   fc.assert(
     fc.property(bytes, decoders, (message, decode) => {

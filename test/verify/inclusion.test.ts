@@ -4,9 +4,9 @@ import fc from 'fast-check'
 import { inclusionPath, merkleRoot, merkleTree } from '../../src/primitives/merkle.ts'
 import { verifyInclusion } from '../../src/verify/inclusion.ts'
 
-const leaf = fc.uint8Array({ maxLength: 40 })
+const leaf = fc.uint8Array({ maxLength: 40, size: 'max' })
 const leavesAndIndex = fc
-  .array(leaf, { minLength: 1, maxLength: 70 })
+  .array(leaf, { minLength: 1, maxLength: 70, size: 'max' })
   .chain((leaves) => fc.tuple(fc.constant(leaves), fc.nat(leaves.length - 1)))
 
 test('any leaf has a proof of logarithmic length to the root', () => {

@@ -11,7 +11,7 @@ import {
 import { emptyRowsRoot } from '../../src/views/rows.ts'
 import { namedHash } from '../support/chain/opaque-blocks.ts'
 
-const bytes = fc.uint8Array({ maxLength: 40 }).map((each) => Buffer.from(each))
+const bytes = fc.uint8Array({ maxLength: 40, size: 'max' }).map((each) => Buffer.from(each))
 const place = fc.nat(2 ** 16 - 1)
 const rows = fc
   .record({
@@ -63,7 +63,9 @@ test('bytes that are cut off or followed by others are refused', () => {
 })
 
 test('any other bytes are refused or read, and claim no memory that they do not have', () => {
-  fc.assert(fc.property(fc.uint8Array({ maxLength: 100 }), (any) => void readOrRefused(any)))
+  fc.assert(
+    fc.property(fc.uint8Array({ maxLength: 100, size: 'max' }), (any) => void readOrRefused(any)),
+  )
   for (const hex of ['9bffffffffffffff', '9a7fffffff', '81861b00ffffffffffffff', '81860058'])
     assert.equal(readOrRefused(Buffer.from(hex, 'hex')), null)
 })

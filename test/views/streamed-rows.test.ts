@@ -38,7 +38,7 @@ const arbitraryRow = fc.record({
 
 test('rows of a stream come out of their pieces as they went in, numbered on', () => {
   const check = fc.property(
-    fc.array(arbitraryRow, { maxLength: 40 }),
+    fc.array(arbitraryRow, { maxLength: 40, size: 'max' }),
     fc.nat(1_000),
     (rows, first) => {
       const packer = createStreamPacker(rowType)
@@ -98,7 +98,7 @@ describe('a piece that is damaged', () => {
   })
 
   test('is refused when it is no piece at all', () => {
-    const refused = fc.property(fc.uint8Array({ maxLength: 64 }), (bytes) => {
+    const refused = fc.property(fc.uint8Array({ maxLength: 64, size: 'max' }), (bytes) => {
       try {
         decodeStreamPiece(bytes, 0)
       } catch (error) {

@@ -50,13 +50,16 @@ function plain({ query, sdl, lenses }: View): object {
 }
 
 test('whatever View is within the limits comes back as it was, compressed or not', () => {
-  const text = fc.string({ unit: 'binary', maxLength: 60 })
+  const text = fc.string({ unit: 'binary', maxLength: 60, size: 'max' })
   const views = fc.record({
     query: text,
     sdl: text,
-    lenses: fc.array(fc.record({ args: text, wasm: fc.uint8Array({ maxLength: 80 }) }), {
-      maxLength: 5,
-    }),
+    lenses: fc.array(
+      fc.record({ args: text, wasm: fc.uint8Array({ maxLength: 80, size: 'max' }) }),
+      {
+        maxLength: 5,
+      },
+    ),
   })
   fc.assert(
     fc.property(views, fc.constantFrom('none' as const, 'zstd' as const), (view, codec) => {
@@ -86,7 +89,7 @@ describe('bytes that are no View', () => {
         for (const [place, value] of changes) bytes[place] = value
         return bytes
       })
-    const anything = fc.oneof(changed, fc.uint8Array({ maxLength: 300 }))
+    const anything = fc.oneof(changed, fc.uint8Array({ maxLength: 300, size: 'max' }))
     fc.assert(
       fc.property(anything, (bytes) => {
         try {

@@ -50,7 +50,7 @@ test('two chains with different first blocks share nothing', () => {
 /** Trees of up to forty blocks, of which one branch is stored, perhaps with a gap. */
 const worlds = fc
   .record({
-    parents: fc.array(fc.nat(), { minLength: 1, maxLength: 40 }),
+    parents: fc.array(fc.nat(), { minLength: 1, maxLength: 40, size: 'max' }),
     tip: fc.nat(),
     gap: fc.option(fc.nat({ max: 10 })),
   })

@@ -171,11 +171,12 @@ type Scenario = typeof scenario extends fc.Arbitrary<infer T> ? T : never
 
 const scenario = fc.record({
   count: fc.integer({ min: 1, max: signers.length }),
-  acts: fc.array(act, { minLength: 5, maxLength: 60 }),
+  acts: fc.array(act, { minLength: 5, maxLength: 60, size: 'max' }),
   /** In which order and how late each of two Hosts hears. */
   delays: fc.array(fc.tuple(fc.nat({ max: 5 }), fc.nat({ max: 5 })), {
     minLength: 1,
     maxLength: 20,
+    size: 'max',
   }),
 })
 

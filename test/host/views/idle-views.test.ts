@@ -144,7 +144,7 @@ async function takeSteps(t: TestContext, steps: readonly Step[]): Promise<void> 
 
 test('a View is done with every block, whatever is removed while it is marked', async (t) => {
   await fc.assert(
-    fc.asyncProperty(fc.array(anyStep, { minLength: 5, maxLength: 40 }), (steps) =>
+    fc.asyncProperty(fc.array(anyStep, { minLength: 5, maxLength: 40, size: 'max' }), (steps) =>
       takeSteps(t, steps),
     ),
     {

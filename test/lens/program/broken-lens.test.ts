@@ -205,7 +205,7 @@ test('whatever lies in the memory of a lens, a run ends with documents or a fail
   const codes = ['LENS_OUTPUT_INVALID', 'LENS_FAILED', 'LENS_OUTPUT_LIMIT']
   fc.assert(
     fc.property(
-      fc.uint8Array({ minLength: 0, maxLength: 40 }),
+      fc.uint8Array({ minLength: 0, maxLength: 40, size: 'max' }),
       fc.oneof(fc.integer(), fc.integer({ min: 240, max: 300 }), fc.constant(65_530)),
       (text, address) => {
         const wasm = buildLens({ transform: op.const(address), text: [...text] })

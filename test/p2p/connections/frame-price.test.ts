@@ -13,7 +13,7 @@ interface Case {
 }
 
 const dataFrame = fc
-  .tuple(fc.boolean(), fc.uint8Array({ maxLength: 300 }))
+  .tuple(fc.boolean(), fc.uint8Array({ maxLength: 300, size: 'max' }))
   .map(([isNew, content]): Case => {
     const flags = isNew ? 1 : 0
     const bytes = yamuxFrame({ type: 'data', flags, stream: 1, length: content.length }, content)
@@ -32,8 +32,8 @@ const otherFrame = fc.constantFrom<Case>(
 test('the price is that of the bytes and of each frame, however they arrive', () => {
   fc.assert(
     fc.property(
-      fc.array(fc.oneof(dataFrame, otherFrame), { maxLength: 20 }),
-      fc.array(fc.nat(60), { minLength: 1, maxLength: 100 }),
+      fc.array(fc.oneof(dataFrame, otherFrame), { maxLength: 20, size: 'max' }),
+      fc.array(fc.nat(60), { minLength: 1, maxLength: 100, size: 'max' }),
       (frames, cuts) => {
         const bytes = Buffer.concat(frames.map((frame) => frame.bytes))
         const priceOf = createFramePrice(maxContent)

@@ -4,12 +4,15 @@ import { RPC } from '@libp2p/gossipsub/message'
 import fc from 'fast-check'
 import { readRpc } from '../../../src/p2p/gossip/rpc.ts'
 
-const id = fc.uint8Array({ maxLength: 32 })
-const topicID = fc.string({ maxLength: 40 })
+const id = fc.uint8Array({ maxLength: 32, size: 'max' })
+const topicID = fc.string({ maxLength: 40, size: 'max' })
 const controls = fc.record({
-  ihave: fc.array(fc.record({ topicID, messageIDs: fc.array(id, { maxLength: 70 }) }), {
-    maxLength: 2,
-  }),
+  ihave: fc.array(
+    fc.record({ topicID, messageIDs: fc.array(id, { maxLength: 70, size: 'max' }) }),
+    {
+      maxLength: 2,
+    },
+  ),
   iwant: fc.array(fc.record({ messageIDs: fc.array(id, { maxLength: 5 }) }), { maxLength: 2 }),
   graft: fc.array(fc.record({ topicID }), { maxLength: 2 }),
   prune: fc.array(
@@ -26,8 +29,8 @@ const controls = fc.record({
 })
 const messages = fc.array(
   fc.record({
-    topic: fc.string({ minLength: 1, maxLength: 20 }),
-    data: fc.uint8Array({ maxLength: 500 }),
+    topic: fc.string({ minLength: 1, maxLength: 20, size: 'max' }),
+    data: fc.uint8Array({ maxLength: 500, size: 'max' }),
   }),
   { maxLength: 3 },
 )
@@ -108,9 +111,12 @@ for (const [name, frame] of Object.entries(faulty)) {
 }
 
 test('any bytes whatever are met without an error', () => {
-  const tagged = fc.tuple(fc.constantFrom(0x0a, 0x12, 0x1a), fc.uint8Array({ maxLength: 120 }))
+  const tagged = fc.tuple(
+    fc.constantFrom(0x0a, 0x12, 0x1a),
+    fc.uint8Array({ maxLength: 120, size: 'max' }),
+  )
   const inputs = fc.oneof(
-    fc.uint8Array({ maxLength: 300 }),
+    fc.uint8Array({ maxLength: 300, size: 'max' }),
     tagged.map(([tag, content]) => Uint8Array.of(tag, content.length, ...content)),
   )
   fc.assert(

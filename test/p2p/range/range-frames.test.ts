@@ -19,7 +19,7 @@ const size = fc.nat(2 ** 32 - 1)
 const range: fc.Arbitrary<Range | null> = fc.option(
   fc.tuple(height, height).map(([a, b]) => ({ tail: Math.min(a, b), head: Math.max(a, b) })),
 )
-const bytes = fc.uint8Array({ maxLength: 200 })
+const bytes = fc.uint8Array({ maxLength: 200, size: 'max' })
 
 const clientFrames: fc.Arbitrary<ClientFrame> = fc.oneof(
   fc.record({

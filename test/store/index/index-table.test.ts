@@ -56,7 +56,7 @@ function expectedPlaces(height: number, entries: readonly Entry[], fingerprint: 
 
 describe('an index table', () => {
   it('finds every chunk of every value, and no other, whatever was added', () => {
-    const entries = fc.array(entry, { maxLength: 400 })
+    const entries = fc.array(entry, { maxLength: 400, size: 'max' })
     fc.assert(
       fc.property(
         entries,
@@ -134,9 +134,9 @@ describe('an index table', () => {
     const blocks = fc.uniqueArray(
       fc.record({
         offset: fc.integer({ min: 0, max: 63 }),
-        entries: fc.array(entry, { maxLength: 60 }),
+        entries: fc.array(entry, { maxLength: 60, size: 'max' }),
       }),
-      { selector: (block) => block.offset, maxLength: 64 },
+      { selector: (block) => block.offset, maxLength: 64, size: 'max' },
     )
     fc.assert(
       fc.property(blocks, (list) => {

@@ -249,7 +249,7 @@ function assertIs({ reader }: StoreWriter, { blocks }: Model): void {
 
 test('what is put, replaced, cut off and pruned leaves what a map of heights has', async (t) => {
   await fc.assert(
-    fc.asyncProperty(fc.array(anyStep, { maxLength: 12 }), async (steps) => {
+    fc.asyncProperty(fc.array(anyStep, { maxLength: 12, size: 'max' }), async (steps) => {
       const path = testDirectory(t)
       const store = await openAt(path)
       const model: Model = { blocks: new Map(), lowest: 0, head: -1 }

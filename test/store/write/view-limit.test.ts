@@ -162,39 +162,42 @@ describe('a View whose rows take more than they may', () => {
       fc.record({ failed: fc.integer({ min: 1, max: 30 }) }),
     )
     let run = 0
-    const property = fc.asyncProperty(fc.array(anyStep, { maxLength: 30 }), async (steps) => {
-      const store = await openAt(`${path}/${run++}`)
-      await putChain(store, 1, 30)
-      const done: Promise<unknown>[] = []
-      for (const step of steps) {
-        if ('heights' in step) done.push(put(store, step.heights, step.bytes))
-        else if ('truncate' in step) {
-          done.push(store.truncateAbove(step.truncate))
-          done.push(putChain(store, step.truncate + 1, 30))
-        } else {
-          const { hash: blockHash } = opaqueBlock(step.failed).header
-          const failure = Buffer.from('why')
-          done.push(store.putViewRows(slot, [{ height: step.failed, blockHash, failure }]))
+    const property = fc.asyncProperty(
+      fc.array(anyStep, { maxLength: 30, size: 'max' }),
+      async (steps) => {
+        const store = await openAt(`${path}/${run++}`)
+        await putChain(store, 1, 30)
+        const done: Promise<unknown>[] = []
+        for (const step of steps) {
+          if ('heights' in step) done.push(put(store, step.heights, step.bytes))
+          else if ('truncate' in step) {
+            done.push(store.truncateAbove(step.truncate))
+            done.push(putChain(store, step.truncate + 1, 30))
+          } else {
+            const { hash: blockHash } = opaqueBlock(step.failed).header
+            const failure = Buffer.from('why')
+            done.push(store.putViewRows(slot, [{ height: step.failed, blockHash, failure }]))
+          }
         }
-      }
-      await Promise.all(done)
-      store.reader.read((snapshot) => {
-        const rows = doneOf(snapshot).map((height) => storedRows(snapshot, slot, height)?.length)
-        const { rows: counted, bytes } = snapshot.viewSize(slot)
-        assert.equal(
-          counted,
-          rows.reduce<number>((sum, each) => sum + (each ?? 0), 0),
+        await Promise.all(done)
+        store.reader.read((snapshot) => {
+          const rows = doneOf(snapshot).map((height) => storedRows(snapshot, slot, height)?.length)
+          const { rows: counted, bytes } = snapshot.viewSize(slot)
+          assert.equal(
+            counted,
+            rows.reduce<number>((sum, each) => sum + (each ?? 0), 0),
+          )
+          assert.ok(bytes <= maxViewBytes)
+          for (const height of doneOf(snapshot)) assert.ok(height >= snapshot.viewFrom(slot))
+        })
+        await store.clearView(slot)
+        assert.deepEqual(
+          store.reader.read((snapshot) => snapshot.viewSize(slot)),
+          { rows: 0, bytes: 0 },
         )
-        assert.ok(bytes <= maxViewBytes)
-        for (const height of doneOf(snapshot)) assert.ok(height >= snapshot.viewFrom(slot))
-      })
-      await store.clearView(slot)
-      assert.deepEqual(
-        store.reader.read((snapshot) => snapshot.viewSize(slot)),
-        { rows: 0, bytes: 0 },
-      )
-      await store.close()
-    })
+        await store.close()
+      },
+    )
     await fc.assert(property, { numRuns: 25 })
   })
 })

@@ -343,20 +343,23 @@ describe('rows of a View', () => {
   it('are those of their blocks whatever happens to blocks and slots', async (t) => {
     const path = testDirectory(t)
     let run = 0
-    const property = fc.asyncProperty(fc.array(anyStep, { maxLength: 25 }), async (steps) => {
-      const options = { path: `${path}/${run++}`, network: opaqueNetwork, retainBlocks: 20 }
-      const store = await openWriter(options, { log: pino({ enabled: false }) })
-      const model: Model = { blocks: new Map(), tail: 0 }
-      const done: Promise<unknown>[] = []
-      for (const step of steps) {
-        const written = step(model, store)
-        done.push(written.promise)
-        if (written.isAwaited) await written.promise
-      }
-      await Promise.all(done)
-      assertAsModel(store, model)
-      await store.close()
-    })
+    const property = fc.asyncProperty(
+      fc.array(anyStep, { maxLength: 25, size: 'max' }),
+      async (steps) => {
+        const options = { path: `${path}/${run++}`, network: opaqueNetwork, retainBlocks: 20 }
+        const store = await openWriter(options, { log: pino({ enabled: false }) })
+        const model: Model = { blocks: new Map(), tail: 0 }
+        const done: Promise<unknown>[] = []
+        for (const step of steps) {
+          const written = step(model, store)
+          done.push(written.promise)
+          if (written.isAwaited) await written.promise
+        }
+        await Promise.all(done)
+        assertAsModel(store, model)
+        await store.close()
+      },
+    )
     await fc.assert(property, { numRuns: 40 })
   })
 })

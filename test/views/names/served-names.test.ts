@@ -61,7 +61,7 @@ test('however many Views there are, each has one name, and the order of asking d
       typeName: fc.constantFrom('V', 'V_aaaaaaaa', 'W'),
       registeredAt: fc.option(fc.nat(3)),
     }),
-    { selector: ({ id }) => id, maxLength: 12 },
+    { selector: ({ id }) => id, maxLength: 12, size: 'max' },
   )
   fc.assert(
     fc.property(views, (all) => {

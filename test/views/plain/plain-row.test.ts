@@ -62,7 +62,7 @@ const scalar = fc.oneof(
     '\ud800',
   ),
   fc.integer(),
-  fc.string({ maxLength: 80 }),
+  fc.string({ maxLength: 80, size: 'max' }),
   fc.double(),
 )
 const { value } = fc.letrec((tie) => ({
@@ -80,7 +80,7 @@ const { value } = fc.letrec((tie) => ({
   ),
 }))
 const documents = fc.array(
-  fc.array(fc.tuple(fc.constantFrom(...names), value), { maxLength: 14 }).map(textOf),
+  fc.array(fc.tuple(fc.constantFrom(...names), value), { maxLength: 14, size: 'max' }).map(textOf),
   { maxLength: 5 },
 )
 

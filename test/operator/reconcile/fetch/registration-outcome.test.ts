@@ -16,10 +16,15 @@ const terms = {
 
 test('whatever a container says is one outcome, of bounded texts', () => {
   const said = fc.oneof(
-    fc.string({ maxLength: 4_096 }),
+    fc.string({ maxLength: 4_096, size: 'max' }),
     fc.json(),
     fc
-      .record({ error: fc.record({ code: fc.string(), message: fc.string({ maxLength: 4_096 }) }) })
+      .record({
+        error: fc.record({
+          code: fc.string(),
+          message: fc.string({ maxLength: 4_096, size: 'max' }),
+        }),
+      })
       .map((value) => JSON.stringify(value)),
   )
   fc.assert(

@@ -30,7 +30,11 @@ test('what has not the form of a public key is no identity', () => {
 })
 
 test('what is taken for an identity is one to a Host, which would refuse its whole file else', () => {
-  const hex = fc.string({ unit: fc.constantFrom(...'0123456789abcdef'), maxLength: 70 })
+  const hex = fc.string({
+    unit: fc.constantFrom(...'0123456789abcdef'),
+    maxLength: 70,
+    size: 'max',
+  })
   const near = fc
     .tuple(fc.constantFrom('', '02', '03', '04', '0x'), hex)
     .map((both) => both.join(''))
