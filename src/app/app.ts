@@ -27,6 +27,7 @@ import { type FollowedViews, openFollowedViews } from './followed-views.ts'
 import { type CheckedOptions, checkOptions } from './options.ts'
 import { createQueries } from './queries.ts'
 import { verifyRow } from './row-proof.ts'
+import { appGaps } from './view-gaps.ts'
 
 export type * from './contract.ts'
 
@@ -186,7 +187,8 @@ function openEngine(
   parts: Pick<AppParts, 'log' | 'registry'> & { readonly reader: StoreReader },
 ): Graphql {
   const names = Object.values(collections).map(({ name }) => name)
-  return openGraphql({ network, limits, collections: [...names, 'AttestationRecord'] }, parts)
+  const served = [...names, 'AttestationRecord'] as const
+  return openGraphql({ network, limits, collections: served, viewGaps: appGaps }, parts)
 }
 
 /** A Host that comes back is followed soon; so few peers can be dialled as often. */

@@ -102,7 +102,7 @@ export interface QueryAnswer<Data> {
 export interface IncompleteAnswer {
   /** As it is served. */
   readonly name: string
-  /** Blocks whose rows are not stored, between others whose rows are. */
+  /** Blocks whose rows are not stored, above the first whose rows are, up to the highest that is stored of any View. */
   readonly blocksLeft: number
   /** Blocks at which the View failed, or on which Hosts did not agree. */
   readonly blocksFailed: number

@@ -1,12 +1,20 @@
 /** Keeps the store within its bytes: the lowest blocks go, a part at a time. */
 import type { Logger } from 'pino'
-import type { StoreWriter } from '../store/store.ts'
+import type { Snapshot, StoreWriter } from '../store/store.ts'
 
 interface DiskBoundParts {
-  readonly store: Pick<StoreWriter, 'pruneRowsBelow' | 'reader'>
+  readonly store: Pick<StoreWriter, 'pruneRowsBelow' | 'putRecord' | 'reader'>
   readonly log: Logger
   readonly onFatal: (error: unknown) => void
 }
+
+/** The lowest height that was stored before any went; undefined while none did. */
+export function firstStored(snapshot: Pick<Snapshot, 'record'>): number | undefined {
+  const bytes = snapshot.record(recordName)
+  return bytes === undefined ? undefined : Number(bytes.toString())
+}
+
+const recordName = 'app/first'
 
 /** Part of the heights that go at a time. */
 const prunedPart = 1 / 8
@@ -25,6 +33,8 @@ export function createDiskBound(
       const { tail, head } = range
       const below = Math.min(head, tail + Math.ceil((head - tail + 1) * prunedPart))
       log.info({ bytes, maxBytes, below }, 'removes the lowest blocks')
+      if (store.reader.read(firstStored) === undefined)
+        await store.putRecord(recordName, Buffer.from(`${tail}`))
       await store.pruneRowsBelow(below)
     }
   }

@@ -34,7 +34,12 @@ import {
 import { isRequestErrors, type RequestErrors, readableError } from './plan/request-errors.ts'
 import { createAttestedBlocks } from './rows/attested-blocks.ts'
 import { createCidCache } from './rows/block-cids.ts'
-import { createMissingRows, type IncompleteView } from './rows/missing-rows.ts'
+import {
+  createMissingRows,
+  hostGaps,
+  type IncompleteView,
+  type ViewGaps,
+} from './rows/missing-rows.ts'
 import { createOpenedViews } from './rows/opened-views.ts'
 import { createSchemaKeeper, type SchemaKeeper, type ServedSchema } from './served-schema.ts'
 
@@ -45,6 +50,8 @@ interface GraphqlOptions {
   readonly limits: QueryLimits
   /** The collections; Hosts add AttestationRecord. */
   readonly collections: readonly EntityName[]
+  /** What Views lack. Default: as at a Host. */
+  readonly viewGaps?: ViewGaps
 }
 
 /** What the engine works with. */
@@ -128,7 +135,7 @@ export interface Graphql {
 /** Opens the engine. It holds nothing that must be closed; the reader belongs to the caller. */
 export function openGraphql(options: GraphqlOptions, parts: GraphqlParts): Graphql {
   const plans = createPlanCache()
-  const { network, collections } = options
+  const { network, collections, viewGaps = hostGaps } = options
   const viewListeners = new Set<() => void>()
   const served = createSchemaKeeper({
     network,
@@ -145,6 +152,7 @@ export function openGraphql(options: GraphqlOptions, parts: GraphqlParts): Graph
   const memory = createMemoryPool(options.limits.maxHeldBytes, metrics.busy)
   const engine: Engine = {
     network,
+    viewGaps,
     limits: options.limits,
     served,
     plans,
@@ -192,6 +200,7 @@ export function openGraphql(options: GraphqlOptions, parts: GraphqlParts): Graph
 
 interface Engine extends GraphqlParts {
   readonly network: string
+  readonly viewGaps: ViewGaps
   readonly limits: QueryLimits
   readonly served: SchemaKeeper
   readonly plans: PlanParts['plans']
@@ -282,7 +291,7 @@ async function run(
 }
 
 async function execute(
-  { network, catalog, schema, cids, reader }: ServingEngine,
+  { network, viewGaps, catalog, schema, cids, reader }: ServingEngine,
   plan: QueryPlan,
   variables: Variables,
   { window, minimumAttestations }: Demand & { readonly minimumAttestations: number },
@@ -296,7 +305,7 @@ async function execute(
       budget,
       cids,
       opened: createOpenedViews(budget),
-      missing: window === allHeights ? createMissingRows(snapshot) : null,
+      missing: window === allHeights ? createMissingRows(snapshot, viewGaps) : null,
       attested: minimumAttestations > 0 ? createAttestedBlocks(minimumAttestations, budget) : null,
     }
     const run = { session, catalog, variables, window, known: [] }

@@ -19,7 +19,7 @@ function largeRows(number: number): PackedRows {
 }
 
 test('the rows of the lowest blocks go once all take more than they may', async (t) => {
-  const chain = createMadeChain()
+  const chain = createMadeChain({ from: 5 })
   const host = await openMadeHost(t, {
     chain,
     alter: (block) => ({ ...block, rows: largeRows(block.number) }),
@@ -28,7 +28,7 @@ test('the rows of the lowest blocks go once all take more than they may', async 
   const app = await openTestApp(t, { hosts: [host], maxBytes })
   for (let blocks = 10; blocks <= 100; blocks += 10) {
     chain.grow(10)
-    await untilState(app, (state) => topOf(state) === blocks - 1)
+    await untilState(app, (state) => topOf(state) === blocks + 4)
   }
   const { bytes, views } = await untilState(app, (state) => state.bytes <= maxBytes)
   const [view] = views
@@ -36,6 +36,17 @@ test('the rows of the lowest blocks go once all take more than they may', async 
   assert.ok((view.done[0]?.from ?? 0) > 0)
   assert.equal(view.done.length, 1)
   const query = '{ Payment(filter: {_blockNumber: {_eq: 99}}) { amount } }'
-  const { data } = await app.query<{ Payment: object[] }, object>(query)
+  const { data, incomplete } = await app.query<{ Payment: object[] }, object>(query)
   assert.equal(data.Payment.length, 1_000)
+  assert.deepEqual(incomplete, [])
+  const below = view.done[0]?.from ?? 0
+  const all = await app.query('{ COUNT(Payment: {}) }')
+  assert.deepEqual(
+    all.incomplete.map(({ blocksLost, lost, blocksLeft }) => ({ blocksLost, lost, blocksLeft })),
+    [{ blocksLost: below - 5, lost: [{ from: 5, to: below - 1 }], blocksLeft: 0 }],
+  )
+  await assert.rejects(app.query(`{ Payment(filter: {_blockNumber: ${below - 1}}) { to } }`), {
+    message:
+      /^There are no rows of the View Payment at block \d+: they went because .* took too much/,
+  })
 })

@@ -96,7 +96,7 @@ describe('rows of blocks whose documents were pruned', () => {
       },
     ])
     assert.deepEqual(await errors('{ Kept(filter: {_blockNumber: 14}) { n } }'), [
-      'The Host has no rows of the View Kept at block 14: they went because the View took too much of the store, or were not computed before the block was pruned. Ask a Host that keeps more; GET /api/v0/views/{id} says which blocks are done.',
+      'There are no rows of the View Kept at block 14: they went because the View took too much of the store, or were not computed before the block was pruned. Ask a Host that keeps more. GET /api/v0/views/{id} says which blocks are done, how the View stands, and what to do.',
     ])
     assert.match(String(await errors('{ Kept(filter: {_blockNumber: 18}) { n } }')), /failed/)
   })

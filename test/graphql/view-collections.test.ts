@@ -329,7 +329,10 @@ describe('a query that names a stored block', () => {
     const third = room.chain[2]
     assert.ok(third !== undefined)
     const query = `{ COUNT(Transfer: {filter: {_blockNumber: {_eq: ${third.number}}}}) }`
-    assert.match((await room.errors(query))[0] ?? '', /not computed yet.*Ask again later/)
+    assert.match(
+      (await room.errors(query))[0] ?? '',
+      /not stored yet\. Ask again later\. GET \/api/,
+    )
     await putRows(room, transfer, third, [])
     assert.deepEqual(await room.query(query), { COUNT: 0 })
   })

@@ -16,7 +16,7 @@ import {
 import type { Snapshot } from '../../store/store.ts'
 
 /** Blocks without the rows of a View. */
-interface MissingBlocks {
+export interface MissingBlocks {
   /** Of stored blocks, that may come. */
   readonly notDone: HeightRanges
   readonly failed: HeightRanges
@@ -27,7 +27,15 @@ interface MissingBlocks {
   readonly lost: HeightRanges
 }
 
-const nothingMissing: MissingBlocks = { notDone: [], failed: [], lost: [] }
+/** What a program says of the blocks that its Views lack. */
+export interface ViewGaps {
+  /** Those that a View should have as things are stored, by its slot. */
+  missingOf(snapshot: Snapshot, slot: number): MissingBlocks
+  /** The sentence of refused queries that says where to see how Views stand. */
+  readonly help: string
+}
+
+export const nothingMissing: MissingBlocks = { notDone: [], failed: [], lost: [] }
 
 /** What an answer lacks of a View. Heights are ranges with both ends included, lowest first, at most 100. */
 export interface IncompleteView {
@@ -64,6 +72,8 @@ interface AskedView {
 
 /** What the Views of one request lack; worked out once for each View. */
 export interface MissingRows {
+  /** As in `ViewGaps`. */
+  readonly help: string
   /** Of all stored blocks, by the slot of the View. */
   of(slot: number): MissingBlocks
   /** Notes that the answer may be about these heights of a View. */
@@ -75,7 +85,7 @@ export interface MissingRows {
 }
 
 /** Nothing is read before a View is asked about. */
-export function createMissingRows(snapshot: Snapshot): MissingRows {
+export function createMissingRows(snapshot: Snapshot, { help, missingOf }: ViewGaps): MissingRows {
   const known = new Map<number, MissingBlocks>()
   const asked = new Map<number, Asked>()
   const askedOf = ({ name, slot }: AskedView): Asked => {
@@ -89,6 +99,7 @@ export function createMissingRows(snapshot: Snapshot): MissingRows {
     return blocks
   }
   return {
+    help,
     of,
     note(view, more) {
       const known = askedOf(view)
@@ -133,7 +144,13 @@ const unattested = (heights: HeightRanges) => ({
 
 const toRange = ([from, to]: HeightRange): Range => ({ from, to })
 
-function missingOf(snapshot: Snapshot, slot: number): MissingBlocks {
+/** At a Host, which stores blocks and computes their rows. */
+export const hostGaps: ViewGaps = {
+  help: 'GET /api/v0/views/{id} says which blocks are done, how the View stands, and what to do.',
+  missingOf: missingOfStored,
+}
+
+function missingOfStored(snapshot: Snapshot, slot: number): MissingBlocks {
   const { rowBlocks } = snapshot
   const range = rowBlocks.range()
   if (range === null) return nothingMissing

@@ -35,50 +35,56 @@ export async function checkCoverage(
   view: ViewRows,
   condition: FilterCondition,
 ): Promise<void> {
-  const missing = session.missing?.of(view.slot)
-  if (missing === undefined) return
+  if (session.missing === null) return
+  const { help } = session.missing
+  const missing = session.missing.of(view.slot)
   const ranges = missing.notDone.length + missing.failed.length + missing.lost.length
   if (ranges === 0) return
   await charge(session, Math.ceil(ranges / rangesPerDocument))
   const { heights, isNamed } = await reachOf(session, entity, condition)
   if (!isNamed && countHeights(heights) !== 1) {
-    session.missing?.note(view, heights)
+    session.missing.note(view, heights)
     return
   }
   const [failed] = intersectHeights(missing.failed, heights)
   const [notDone] = intersectHeights(missing.notDone, heights)
-  if (failed !== undefined) throw failedBlock(session, view, failed[0])
+  if (failed !== undefined) throw failedBlock(session, view, failed[0], help)
   const [lost] = intersectHeights(missing.lost, heights)
-  if (notDone !== undefined) throw notComputed(view.name, notDone[0])
-  if (lost !== undefined) throw neverComputed(view.name, lost[0])
+  if (notDone !== undefined) throw notStored(view.name, notDone[0], help)
+  if (lost !== undefined) throw notKept(view.name, lost[0], help)
 }
 
 /** Ranges of heights that are compared in the time that a document takes. */
 const rangesPerDocument = 64
 
 /** Says why, and so which lens it was. */
-function failedBlock({ snapshot }: Session, { name, slot }: ViewRows, height: number): Error {
+function failedBlock(
+  { snapshot }: Session,
+  { name, slot }: ViewRows,
+  height: number,
+  help: string,
+): Error {
   const stored = snapshot.viewFailure(slot, height)
   const why = stored === undefined ? 'it is tried again' : decodeFailure(stored).message
   return refusal(
     'GRAPHQL_VIEW_FAILED',
     `The View ${name} failed at block ${height}, so that it has no rows of it: ${why}.`,
-    'GET /api/v0/views/{id} says how the View stands, and what to do.',
+    help,
   )
 }
 
-const notComputed = (view: string, height: number): Error =>
+const notStored = (view: string, height: number, help: string): Error =>
   refusal(
     'GRAPHQL_VIEW_NOT_COMPUTED',
-    `The rows of the View ${view} at block ${height} are not computed yet.`,
-    'Ask again later; GET /api/v0/views/{id} says which blocks are done and whether the View goes on.',
+    `The rows of the View ${view} at block ${height} are not stored yet.`,
+    `Ask again later. ${help}`,
   )
 
-const neverComputed = (view: string, height: number): Error =>
+const notKept = (view: string, height: number, help: string): Error =>
   refusal(
     'GRAPHQL_VIEW_NOT_COMPUTED',
-    `The Host has no rows of the View ${view} at block ${height}: they went because the View took too much of the store, or were not computed before the block was pruned.`,
-    'Ask a Host that keeps more; GET /api/v0/views/{id} says which blocks are done.',
+    `There are no rows of the View ${view} at block ${height}: they went because the View took too much of the store, or were not computed before the block was pruned.`,
+    `Ask a Host that keeps more. ${help}`,
   )
 
 // --- Which blocks ---------------------------------------------------------------------------
