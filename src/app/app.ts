@@ -122,13 +122,14 @@ async function openParts(checked: CheckedOptions, parts: AppParts): Promise<App>
   })
   const { minimumHosts } = checked
   const { isAccepted } = accepted
+  const isReady = (): boolean => areServed(graphql, views)
   const state = createStateReport({
     ...{ reader, views, follower, links, minimumHosts, isAccepted },
     failure: () => failure,
   })
   let closed: Promise<void> | undefined
   return {
-    ...createQueries(graphql, checked, closing.signal),
+    ...createQueries({ graphql, isReady }, checked, closing.signal),
     verifyDocument: (row) =>
       reader.read((snapshot) =>
         verifyRow(snapshot, row, {
@@ -140,11 +141,7 @@ async function openParts(checked: CheckedOptions, parts: AppParts): Promise<App>
     state,
     onChange: changes.listen,
     untilReady: (signal) =>
-      untilSo(
-        () => areServed(graphql, views),
-        (listener) => graphql.onViews(listener),
-        [closing.signal, signal],
-      ),
+      untilSo(isReady, (listener) => graphql.onViews(listener), [closing.signal, signal]),
     untilLive: (signal) =>
       untilSo(() => state().views.every((view) => view.state === 'live'), changes.listen, [
         closing.signal,

@@ -5,9 +5,15 @@ import { subscribeInProcess } from '../graphql/subscribe-in-process.ts'
 import type { App, QueryOptions, Subscribed } from './contract.ts'
 import type { CheckedOptions } from './options.ts'
 
+interface QueryParts {
+  readonly graphql: Graphql
+  /** Whether all Views can be queried. */
+  readonly isReady: () => boolean
+}
+
 /** Everything stops with the signal. */
 export function createQueries(
-  graphql: Graphql,
+  { graphql, isReady }: QueryParts,
   { minimumAttestations: usual, signers }: Pick<CheckedOptions, 'minimumAttestations' | 'signers'>,
   closing: AbortSignal,
 ): Pick<App, 'query' | 'subscribe'> {
@@ -36,15 +42,17 @@ export function createQueries(
     query: async (query, variables, options = {}) => {
       closing.throwIfAborted()
       const signal = within(options.signal)
-      const result = await graphql.execute(requestOf(query, variables, options), signal)
+      const request = requestOf(query, variables, options)
+      const result = await graphql.execute(request, signal)
       signal.throwIfAborted()
-      return { data: dataOf(result), incomplete: result.extensions?.views ?? [] }
+      if (graphql.operationKind(request) === 'subscription') throw notQueried()
+      return { data: dataOf(result, isReady), incomplete: result.extensions?.views ?? [] }
     },
     subscribe: (query, variables, options = {}) => {
       closing.throwIfAborted()
       const signal = within(options.signal)
       const results = subscribeInProcess(graphql, requestOf(query, variables, options), {}, signal)
-      return dataOfAll(results, closing)
+      return dataOfAll(results, isReady, closing)
     },
   }
 }
@@ -55,6 +63,7 @@ export function createQueries(
  */
 function dataOfAll<Data>(
   results: AsyncIterableIterator<GraphqlResult>,
+  isReady: () => boolean,
   closing: AbortSignal,
 ): Subscribed<Data> {
   const end = async (): Promise<{ done: true; value: undefined }> => {
@@ -67,7 +76,7 @@ function dataOfAll<Data>(
       if (done === true && closing.reason instanceof ServiceError) throw closing.reason
       if (done === true) return { done, value: undefined }
       try {
-        return { done: false, value: dataOf<Data>(value) }
+        return { done: false, value: dataOf<Data>(value, isReady) }
       } catch (error) {
         await end()
         throw error
@@ -80,14 +89,26 @@ function dataOfAll<Data>(
   }
 }
 
+const notReady = 'Not all Views are known yet: await app.untilReady() before the first query.'
+const unknownField = /^Cannot query field "\w+" on type "(?:Query|Subscription)"/
+
 /** @throws ServiceError `APP_QUERY_REFUSED` with what is wrong. */
-function dataOf<Data>({ data, errors }: GraphqlResult): Data {
+function dataOf<Data>({ data, errors }: GraphqlResult, isReady: () => boolean): Data {
   if (data !== null) return JSON.parse(data.join(''))
   const [first] = errors ?? []
   const place = first?.locations?.[0]
   const where = place === undefined ? '' : ` (line ${place.line}, column ${place.column})`
-  throw new ServiceError('APP_QUERY_REFUSED', `${first?.message ?? 'no answer'}${where}`, {
+  const message = first?.message ?? 'no answer'
+  const isEarly = unknownField.test(message) && !isReady()
+  throw new ServiceError('APP_QUERY_REFUSED', `${message}${where}`, {
     facts: { code: String(first?.extensions['code'] ?? '') },
+    ...(isEarly ? { remedy: notReady } : {}),
+  })
+}
+
+function notQueried(): ServiceError {
+  return new ServiceError('APP_QUERY_REFUSED', 'This is a subscription, and no query', {
+    remedy: 'Ask for it with app.subscribe().',
   })
 }
 

@@ -158,9 +158,9 @@ async function addLate(
 }
 
 const failureTexts = {
-  failed: 'The View failed at this block at the Host that was followed.',
+  failed: 'the Host that was followed failed there, and no other signed rows of it',
   disputed:
-    'Hosts differ on the rows of this block, so that no rows can have enough signatures, while they agreed on the next.',
+    'Hosts differ on its rows, so that none can have enough signatures, while they agreed on the next',
 } as const
 
 /** What was signed below all that still waits, and may still come, is of no use. */

@@ -2,6 +2,9 @@
 
 /** Sections that another test brings a program or a part of it to say; it asserts that they are explained. */
 export const explainedElsewhere: Readonly<Record<string, string>> = {
+  APP_HOST_REFUSED: 'test/app/refusals.test.ts',
+  APP_OPTION_INVALID: 'test/app/refusals.test.ts',
+  APP_QUERY_REFUSED: 'test/app/refusals.test.ts',
   IDENTITY_DAMAGED: 'test/identity/identity.test.ts',
   CHAIN_BLOCK_INCOMPLETE: 'test/chain/block-check.test.ts',
   CHAIN_TIMEOUT: 'test/chain/hung-node.test.ts',
