@@ -1,6 +1,6 @@
 /**
- * Renders the objects of one level of an answer, rows or groups: first the fields of each item itself,
- * then what is nested below, for all items at once.
+ * Renders the objects of one level of an answer, rows or groups: first what is nested below, for all items at once, then
+ * each item with the fields of its own.
  */
 import { type ByteWriter, createByteWriter } from '../../primitives/cbor.ts'
 import type { QueryBudget } from '../budget/query-budget.ts'
@@ -11,15 +11,19 @@ export type ObjectColumn<T> =
   | { readonly key: string; write(out: ByteWriter, item: T): void }
   | { readonly key: string; texts(items: readonly T[]): Promise<readonly string[]> }
 
-/** A piece of every object: columns that are read from the item, up to a column of texts. */
-interface Stretch<T> {
-  readonly cells: readonly { readonly before: string; write(out: ByteWriter, item: T): void }[]
-  /** What follows the cells: the key of the next column, or the end of the object. */
-  readonly after: string
+/** A column, ready to be written. */
+interface Cell<T> {
+  /** What precedes its value. */
+  readonly before: string
+  write(out: ByteWriter, item: T): void
+  /** The values where they are nested, which are counted already; null where `write` writes them. */
+  readonly nested: readonly string[] | null
 }
 
 /** Objects up to this size are written without asking whether they may be so large. */
 const usualBytes = 64 * 1024
+/** Characters of a nested value up to which it is copied; longer ones are copied once, when the answer is sent. */
+const shortNested = 4 * 1024
 
 /** Where one object is written at a time; it is a text of its own before the next is begun. */
 const out = createByteWriter(usualBytes)
@@ -31,71 +35,60 @@ export async function renderObjects<T>(
   columns: readonly ObjectColumn<T>[],
   release: (item: T) => void,
 ): Promise<string[]> {
-  const [first, ...others] = toStretches(columns).map((stretch) => ({
-    stretch,
-    texts: [] as string[],
-  }))
-  if (first === undefined) return []
+  const cells = await toCells(items, columns)
+  const objects: string[] = []
   for (const item of items) {
-    let length = renderStretch(budget, first, item)
-    for (const other of others) length += renderStretch(budget, other, item)
+    objects.push(renderObject(budget, cells, item, objects.length))
     release(item)
-    budget.addBytes(length + 1)
     if (budget.shouldYield()) await budget.yieldThread()
-  }
-  const objects = first.texts
-  let level = 0
-  for (const column of columns) {
-    if ('write' in column) continue
-    await append(budget, objects, await column.texts(items))
-    await append(budget, objects, others[level++]?.texts ?? [])
   }
   return objects
 }
 
-async function append(
-  budget: QueryBudget,
-  objects: string[],
-  texts: readonly string[],
-): Promise<void> {
-  for (const [index, text] of texts.entries()) {
-    objects[index] += text
-    if (budget.shouldYield()) await budget.yieldThread()
+async function toCells<T>(
+  items: readonly T[],
+  columns: readonly ObjectColumn<T>[],
+): Promise<readonly Cell<T>[]> {
+  const cells: Cell<T>[] = []
+  for (const column of columns) {
+    const before = `${cells.length === 0 ? '' : ','}"${column.key}":`
+    if ('write' in column) cells.push({ before, write: column.write, nested: null })
+    else cells.push({ before, write: nothing, nested: await column.texts(items) })
   }
+  return cells
 }
 
-/** Adds the piece of one object; returns its length. */
-function renderStretch<T>(
+const nothing = (): void => undefined
+
+function renderObject<T>(
   budget: QueryBudget,
-  { stretch, texts }: { readonly stretch: Stretch<T>; readonly texts: string[] },
+  cells: readonly Cell<T>[],
   item: T,
-): number {
+  index: number,
+): string {
+  let text = ''
+  let ownBytes = 2
   out.at = 0
-  for (const { before, write } of stretch.cells) {
+  putText(out, '{')
+  for (const { before, write, nested } of cells) {
+    const start = out.at
     putText(out, before)
     write(out, item)
-    if (out.at > usualBytes) budget.checkObject(out.at)
+    ownBytes += out.at - start
+    if (ownBytes > usualBytes) budget.checkObject(ownBytes)
+    if (nested === null) continue
+    const value = nested[index] ?? 'null'
+    if (value.length <= shortNested) putText(out, value)
+    else text += takeText() + value
   }
-  putText(out, stretch.after)
-  const length = out.at
-  texts.push(out.bytes.toString('utf8', 0, length))
-  if (out.bytes.length > 4 * usualBytes) out.bytes = createByteWriter(usualBytes).bytes
-  return length
+  putText(out, '}')
+  budget.addBytes(ownBytes + 1)
+  return text + takeText()
 }
 
-function toStretches<T>(columns: readonly ObjectColumn<T>[]): readonly Stretch<T>[] {
-  const stretches: Stretch<T>[] = []
-  let cells: Stretch<T>['cells'][number][] = []
-  let separator = '{'
-  for (const column of columns) {
-    const before = `${separator}"${column.key}":`
-    separator = ','
-    if ('write' in column) {
-      cells.push({ before, write: column.write })
-    } else {
-      stretches.push({ cells, after: before })
-      cells = []
-    }
-  }
-  return [...stretches, { cells, after: columns.length === 0 ? '{}' : '}' }]
+function takeText(): string {
+  const text = out.bytes.toString('utf8', 0, out.at)
+  if (out.bytes.length > 4 * usualBytes) out.bytes = createByteWriter(usualBytes).bytes
+  out.at = 0
+  return text
 }
