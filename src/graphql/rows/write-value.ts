@@ -2,14 +2,7 @@
  * Writes stored values as JSON text straight from their bytes, without a string for each. Text is
  * UTF-8; what stored documents hold is hex and docIDs but for free text.
  */
-import {
-  type ByteWriter,
-  createByteReader,
-  major,
-  readHead,
-  reserve,
-  simple,
-} from '../../primitives/cbor.ts'
+import { type ByteWriter, major, readHead, reserve, simple } from '../../primitives/cbor.ts'
 import type { Field } from '../../primitives/collections.ts'
 
 const digits = Buffer.from('0123456789abcdef')
@@ -19,6 +12,9 @@ const openBracket = 0x5b
 const closeBracket = 0x5d
 const zero = 0x30
 const x = 0x78
+
+/** Reads one value at a time: a reader for each would be most of what rendering leaves to be collected. */
+const reader = { bytes: Buffer.alloc(0) as Buffer, at: 0, end: 0 }
 
 /** Up to this length a loop is faster than a call into native code. */
 const shortText = 24
@@ -45,15 +41,13 @@ export function putStored(out: ByteWriter, field: Field, bytes: Buffer, at: numb
   const head = bytes[at]
   if (head === simple.null) putText(out, 'null')
   else if (field.kind === 'boolean') putText(out, head === simple.true ? 'true' : 'false')
-  else if (field.kind === 'int')
-    putText(out, String(readHead(createByteReader(bytes, at), major.int)))
+  else if (field.kind === 'int') putText(out, String(readHeadAt(bytes, at, major.int)))
   else if (field.list === true) putList(out, field, bytes, at)
   else putString(out, field, bytes, at)
 }
 
 function putList(out: ByteWriter, field: Field, bytes: Buffer, at: number): void {
-  const reader = createByteReader(bytes, at)
-  const length = readHead(reader, major.array)
+  const length = readHeadAt(bytes, at, major.array)
   let next = reader.at
   reserve(out, length + 2)
   out.bytes[out.at++] = openBracket
@@ -70,13 +64,20 @@ function putList(out: ByteWriter, field: Field, bytes: Buffer, at: number): void
 
 /** Returns where the string ends. */
 function putString(out: ByteWriter, { kind }: Field, bytes: Buffer, at: number): number {
-  const reader = createByteReader(bytes, at)
-  const length = readHead(reader, kind === 'text' ? major.text : major.bytes)
+  const length = readHeadAt(bytes, at, kind === 'text' ? major.text : major.bytes)
   const start = reader.at
   const end = start + length
   if (kind === 'text') putText(out, JSON.stringify(bytes.toString('utf8', start, end)))
   else putHex(out, bytes, start, end, kind === 'quantity')
   return end
+}
+
+/** The value of a head; the reader is behind it. */
+function readHeadAt(bytes: Buffer, at: number, kind: number): number {
+  reader.bytes = bytes
+  reader.at = at
+  reader.end = bytes.length
+  return readHead(reader, kind)
 }
 
 function putHex(
