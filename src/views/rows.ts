@@ -168,11 +168,13 @@ export function readRowDirectory(bytes: Uint8Array): RowDirectory | null {
  * case, so a filter checks the rows that it finds.
  */
 export function rowTermValue(value: boolean | number | string): Uint8Array {
-  const out = createByteWriter(64)
-  writeValue(out, typeof value === 'string' && isHex.test(value) ? value.toLowerCase() : value)
-  return out.bytes.subarray(0, out.at)
+  term.at = 0
+  writeValue(term, typeof value === 'string' && isHex.test(value) ? value.toLowerCase() : value)
+  return Buffer.from(term.bytes.subarray(0, term.at))
 }
 
+/** Where one value is written at a time. */
+const term = createByteWriter(64)
 const isHex = /^0x[0-9a-f]*$/i
 
 interface TermCollector {
