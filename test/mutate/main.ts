@@ -90,6 +90,8 @@ const starters = new Set(
 const startsPrograms = (test: string): boolean =>
   [...stepsFrom(graph, test).keys()].some((path) => starters.has(path))
 
+const patience = { factor: 5, extraMs: 20_000 }
+
 const mutants = chosen()
 const { signal } = stop
 const cleanRuns = openCleanRuns({ read, graph, cache: values.cache, signal })
@@ -99,7 +101,7 @@ const trials: Trial[] = []
 async function work(scratch: Scratch): Promise<void> {
   for (let next = mutants.next(); !next.done; next = mutants.next()) {
     const begin = performance.now()
-    const options = { ring: Number(values.ring) }
+    const options = { ring: Number(values.ring), patience }
     const parts = { scratch, cleanRuns, reach, startsPrograms, signal }
     const trial = await tryMutant(next.value, options, parts)
     trials.push(trial)
@@ -116,7 +118,8 @@ const isStopped = signal.aborted
 if (isStopped) say(String(signal.reason))
 for (const [test, output] of cleanRuns.failed()) say(`FAILS WITHOUT ANY CHANGE  ${test}\n${output}`)
 const killed = trials.filter(({ killedBy }) => killedBy !== null).length
-say(`killed ${killed} of ${trials.length}`)
+const byTime = trials.filter(({ killedBy }) => killedBy?.how === 'timed out').length
+say(`killed ${killed} of ${trials.length}, ${byTime} of them by time`)
 const isEnough = killed * 100 >= trials.length * Number(values['at-least'])
 const isWhole = !isStopped && cleanRuns.failed().size === 0
 process.exitCode = isEnough && isWhole ? 0 : 1

@@ -3,7 +3,7 @@ import type { CleanRuns } from './clean-runs.ts'
 import { isExecuted } from './coverage.ts'
 import type { Mutant } from './place.ts'
 import type { ReachingTest } from './reach.ts'
-import { runTest } from './run-test.ts'
+import { runTest, type TestRun } from './run-test.ts'
 import type { Scratch } from './scratch.ts'
 
 export interface Trial {
@@ -24,13 +24,17 @@ interface TrialParts {
   readonly signal: AbortSignal
 }
 
-/** The farthest ring whose tests are run: 3 for all. */
 interface TrialOptions {
+  /** The farthest ring whose tests are run: 3 for all. */
   readonly ring: number
+  readonly patience: Patience
 }
 
-/** A test with a change gets this many times its usual time, and some more for a busy machine. */
-const patience = { factor: 5, extraMs: 20_000 }
+/** How many times its usual time a test with a change gets, and how much more for a busy machine. */
+interface Patience {
+  readonly factor: number
+  readonly extraMs: number
+}
 
 /** A test that has never run counts as this long when tests are ordered. */
 const unknownMs = 5_000
@@ -51,13 +55,13 @@ export async function tryMutant(
       continue
     }
     ran.push(test.path)
-    const how = await failure(mutant, test, parts)
+    const how = await failure(mutant, test, options, parts)
     if (how !== null) return { mutant, killedBy: { test: test.path, how }, ran }
   }
   if (ran.length > 0) return { mutant, killedBy: null, ran }
   for (const test of silent.filter(({ path }) => parts.startsPrograms(path))) {
     ran.push(test.path)
-    const how = await failure(mutant, test, parts)
+    const how = await failure(mutant, test, options, parts)
     if (how !== null) return { mutant, killedBy: { test: test.path, how }, ran }
   }
   return { mutant, killedBy: null, ran }
@@ -78,19 +82,26 @@ export function inOrder(
   return tests.toSorted((a, b) => a.ring - b.ring || effortOf(a) - effortOf(b))
 }
 
-/** How a test fails with the change. One of another folder has to fail twice, so that a busy machine kills nothing. */
+/**
+ * How a test fails with the change. A busy machine kills nothing: a test of another folder has to fail twice, and one
+ * that takes too long has to end in half of that time without the change.
+ */
 async function failure(
   mutant: Mutant,
   { path: test, ring }: ReachingTest,
+  { patience }: TrialOptions,
   { scratch, cleanRuns, signal }: TrialParts,
 ): Promise<'failed' | 'timed out' | null> {
   const usualMs = cleanRuns.known(test)?.durationMs ?? unknownMs
   const limitMs = usualMs * patience.factor + patience.extraMs
-  return scratch.during(mutant, async () => {
-    const { outcome } = await runTest(scratch, test, { limitMs, signal })
-    if (outcome === 'passed') return null
-    if (outcome === 'timed out' || ring <= 1) return outcome
-    const again = await runTest(scratch, test, { limitMs, signal })
-    return again.outcome === 'passed' ? null : again.outcome
+  const run = async (): Promise<TestRun['outcome']> =>
+    (await runTest(scratch, test, { limitMs, signal })).outcome
+  const outcome = await scratch.during(mutant, async () => {
+    const first = await run()
+    return first === 'failed' && ring > 1 ? await run() : first
   })
+  if (outcome === 'passed') return null
+  if (outcome === 'failed') return outcome
+  const unchanged = await runTest(scratch, test, { limitMs: limitMs / 2, signal })
+  return unchanged.outcome === 'passed' ? outcome : null
 }
