@@ -143,8 +143,7 @@ function reportedText(
   for (const { failure, text, ordinals } of sharedFailures(reporting)) {
     const row = rowOf(failure.code, 'PeersConnected')
     if (row?.reason !== reason) continue
-    const what = `Replica ${ordinals.join(', ')}: ${text} (${failure.code}).`
-    return `${what} ${row.remedy ?? failure.remedy ?? ''}`
+    return `Replica ${ordinals.join(', ')}: ${text} (${failure.code}). ${row.remedy}`
   }
   return null
 }
