@@ -347,3 +347,21 @@ test('what an operator managed that is gone is taken over, once it had time to o
   assert.deepEqual(room.writes(), ['PATCH services mainnet-host'])
   assert.equal(room.condition(host, 'Contested'), undefined)
 })
+
+test('a resource whose status another operator wrote first is left alone for a second', async () => {
+  const refuse = (code: number, reason: string): void => {
+    room.server.faults.clear()
+    room.server.faults.add(({ query }, response) => {
+      if (query['fieldManager'] !== 'viewmesh-operator-management') return false
+      send(response, code, status(code, reason))
+      return true
+    })
+  }
+  await room.put(host)
+  room.writes()
+  refuse(409, 'Conflict')
+  assert.deepEqual(await room.operator('a/one')(host), { requeueAfterMs: 1_000 })
+  assert.deepEqual(room.writes(), [])
+  refuse(403, 'Forbidden')
+  await assert.rejects(room.operator('a/one')(host), { code: 'OPERATOR_API_FORBIDDEN' })
+})
