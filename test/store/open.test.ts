@@ -4,6 +4,7 @@ import {
   chownSync,
   copyFileSync,
   existsSync,
+  readdirSync,
   readFileSync,
   rmSync,
   statSync,
@@ -204,6 +205,7 @@ describe('opening a store', () => {
 
   for (const [what, spoil] of [
     ['a directory that this user may not write', (path) => chmodSync(path, 0o500)],
+    ['a directory that this user may not read', (path) => chmodSync(path, 0o300)],
     ['files that this user may not write', (path) => chmodSync(join(path, 'data.mdb'), 0o400)],
   ] satisfies [string, (path: string) => void][])
     it(`names ${what}`, async (t) => {
@@ -211,7 +213,8 @@ describe('opening a store', () => {
       chmodSync(parent, 0o755)
       const path = join(parent, 'store')
       await madeStore(path)
-      if (isRoot) chownSync(path, 1001, 1001)
+      const files = readdirSync(path).map((name) => join(path, name))
+      if (isRoot) for (const each of [path, ...files]) chownSync(each, 1001, 1001)
       spoil(path)
       const child = startChild('test/store/support/store-program.ts', {
         args: ['hold-as-user', path],
