@@ -47,6 +47,17 @@ test('a part of an answer is verified too, down to one document', () => {
   assert.deepEqual(toldOf([documentOf('log-')]), ['0: document'])
 })
 
+test('a path has keys of objects as texts and places in lists as numbers', () => {
+  const answer = { data: { 0: documentOf('tx-'), Log: [{}, documentOf('log-')] } }
+  assert.deepEqual(
+    verifyAnswer(answer, byAlice).map(({ path }) => path),
+    [
+      ['data', '0'],
+      ['data', 'Log', 1],
+    ],
+  )
+})
+
 test('an answer without proofs has no verdicts', () => {
   for (const answer of [{ data: { Log: [{ hash: '0x' }] } }, { errors: [] }, null, 'text', 7]) {
     assert.deepEqual(toldOf(answer), [])

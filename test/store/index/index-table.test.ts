@@ -98,7 +98,7 @@ describe('an index table', () => {
     }
   })
 
-  it('says how long its pages are from the first and the last of them', () => {
+  it('is read from its pages whole, whose lengths the first and the last of them say', () => {
     assert.deepEqual(
       pageLengths(() => undefined),
       [],
@@ -107,12 +107,14 @@ describe('an index table', () => {
       const entries = Array.from({ length: count }, (_, fingerprint): Entry => {
         return { fingerprint, section: 'Log', chunk: 0 }
       })
-      const pages = toPages(tableOf(7, entries))
+      const table = tableOf(7, entries)
+      const pages = toPages(table)
       assert.deepEqual(
         pageLengths(reading(pages)),
         pages.map(({ length }) => length),
         `${count} entries`,
       )
+      assert.deepEqual(readEntries(reading(pages)), table, `${count} entries`)
     }
   })
 
