@@ -2,7 +2,7 @@
  * Work for peers, on a thread that has other things to do: a piece at a time, and never more of the time
  * than its share.
  */
-import { setTimeout as delay } from 'node:timers/promises'
+import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises'
 
 export interface ShareOfTime {
   /** Runs a piece of work after those before it; throws what it throws. A piece should take a few milliseconds. */
@@ -25,7 +25,8 @@ interface ShareOfTimeParts {
 
 const realTime: ShareOfTimeParts = {
   nowMs: () => performance.now(),
-  pause: (ms) => delay(ms),
+  // The shortest delay is a millisecond.
+  pause: (ms) => (ms > 0 ? delay(ms) : nextTurn()),
 }
 
 /** A share that is not used yet. */

@@ -51,6 +51,14 @@ export interface RowBlockToStore {
   /** What is not known yet is zero: 64 of them for a root. */
   readonly header: RowBlockHeader
   readonly seals: readonly Seal[]
+  /** What Hosts signed of its rows. */
+  readonly statements?: readonly (RowStatement | StatementExcerpt)[]
+}
+
+/** What the View of a slot made of some blocks. */
+export interface ViewBlocksToStore {
+  readonly slot: number
+  readonly blocks: readonly ViewBlockToStore[]
 }
 
 /** What a View made of one block: its rows, or a record of its own of why there are none. */
@@ -101,9 +109,10 @@ export interface StoreWriter {
    * Stores blocks of which documents are never kept, of different heights and in one transaction; in a store that has
    * no other ones. At a height with the same hash its seals are added, and what was not known of its header or changed
    * is written; a block with another hash goes with its rows. Below the rows that are kept nothing is stored.
-   * `replaceBlocks` and `truncateAbove` remove such blocks.
+   * `replaceBlocks` and `truncateAbove` remove such blocks. What a View made of these blocks is stored with them, as
+   * `putViewRows` does.
    */
-  putRowBlocks(blocks: readonly RowBlockToStore[]): Promise<void>
+  putRowBlocks(blocks: readonly RowBlockToStore[], made?: ViewBlocksToStore): Promise<void>
   /**
    * Hides the blocks of `putRowBlocks` below a height with their rows, and removes them from the file, as `prune` does:
    * in groups of 16 heights, the last of which may stay there for now. Nothing is stored below from then on.

@@ -78,28 +78,26 @@ export function createBlockStore(store: StoreWriter): BlockStore {
     head: () => reader.read((snapshot) => snapshot.rowBlocks.range()?.head ?? -1),
     put: async (view, blocks, removeAbove, { seals, excerpts }) => {
       if (removeAbove !== null) await store.truncateAbove(removeAbove)
-      const writes: Promise<unknown>[] = [putBlocks(blocks, seals)]
-      for (const { number, hash } of blocks) {
-        const signed = withStored(excerpts(number, hash), excerptsAt(number, hash))
-        if (signed.length > 0) writes.push(store.putRowStatements(number, signed))
-      }
-      writes.push(
-        store.putViewRows(
-          view.slot,
-          blocks.flatMap(({ number: height, hash: blockHash, rows }) =>
-            rows === null ? [] : [{ height, blockHash, rows }],
-          ),
+      const whole = blocks.map((block) => ({
+        ...withSeals(store, block, seals),
+        statements: withStored(
+          excerpts(block.number, block.hash),
+          excerptsAt(block.number, block.hash),
         ),
+      }))
+      const made = blocks.flatMap(({ number: height, hash: blockHash, rows }) =>
+        rows === null ? [] : [{ height, blockHash, rows }],
       )
-      await Promise.all(writes)
+      await store.putRowBlocks(whole, { slot: view.slot, blocks: made })
     },
     putFailure: async (view, block, message) => {
       const failure = { code: 'APP_ROWS_MISSING', message, remedy: null, attempts: 1 }
       const { number: height, hash: blockHash } = block
-      await Promise.all([
-        putBlocks([block], () => []),
-        store.putViewRows(view.slot, [{ height, blockHash, failure: encodeFailure(failure) }]),
-      ])
+      const made = [{ height, blockHash, failure: encodeFailure(failure) }]
+      await store.putRowBlocks([withSeals(store, block, () => [])], {
+        slot: view.slot,
+        blocks: made,
+      })
     },
     addStatement: async (excerpt) => {
       const { blockNumber, blockHash } = excerpt

@@ -12,9 +12,9 @@ import type { BlockHeader, RowBlockHeader, RowBlockToStore } from '../store.ts'
 import type { StoreChange, Write } from './block-writes.ts'
 import type { WriteOperation } from './commit-queue.ts'
 import { removeBlocksChange } from './span-writes.ts'
-import { type WriteContext, withoutRows, withSeals } from './write-operations.ts'
+import { statementWrites, type WriteContext, withoutRows, withSeals } from './write-operations.ts'
 
-/** Stores blocks with their seals, each in the place of what its height had. */
+/** Stores blocks with their seals and what was signed of their rows, each in the place of what its height had. */
 export function putRowBlocks(
   context: WriteContext,
   blocks: readonly RowBlockToStore[],
@@ -28,8 +28,11 @@ export function putRowBlocks(
     let change = isSomeKnown
       ? context.reader.read((snapshot) => removeReplaced(context, snapshot, kept))
       : { writes: [], state }
-    for (const { header, seals } of kept) {
-      change = withSeals(context, putHeader(context, change, header), header.number, seals)
+    for (const { header, seals, statements = [] } of kept) {
+      const { writes, state: next } = putHeader(context, change, header)
+      const signed = statementWrites(statements)
+      change = { writes: [...writes, ...signed], state: next }
+      change = withSeals(context, change, header.number, seals)
     }
     return change
   }

@@ -4,9 +4,10 @@ import { emptyRowsRoot, type PackedRows } from '../../views/rows.ts'
 import type { StoreState } from '../disk/layout.ts'
 import { emptySlot, type ViewSlot } from '../disk/view-layout.ts'
 import type { HeldSnapshot } from '../read/snapshot.ts'
-import type { EmptyViewBlock, StoreWriter, ViewBlockToStore } from '../store.ts'
+import type { EmptyViewBlock, RowBlockToStore, StoreWriter, ViewBlockToStore } from '../store.ts'
 import type { Write } from './block-writes.ts'
 import type { CommitQueue, WriteOperation } from './commit-queue.ts'
+import { putRowBlocks } from './row-block-operations.ts'
 import { liftLimits, mayOverflow, putWithinLimit } from './view-limit.ts'
 import { createViewMerging } from './view-merging.ts'
 import { forgetHeights, removeViewBlockWrites } from './view-writes.ts'
@@ -19,7 +20,7 @@ const clearedPages = 4_096
 
 type ViewPuts = Pick<
   StoreWriter,
-  'putViewRows' | 'putEmptyViewBlocks' | 'clearViewFailures' | 'clearView'
+  'putRowBlocks' | 'putViewRows' | 'putEmptyViewBlocks' | 'clearViewFailures' | 'clearView'
 >
 
 /** The writer's calls for Views, and the clearing of slots and the merging of their indexes in the background. */
@@ -67,6 +68,12 @@ export function createViewWriter(queue: CommitQueue, context: WriteContext): Vie
   lifted.catch(() => undefined)
 
   const puts: ViewPuts = {
+    putRowBlocks: async (blocks, made) => {
+      if (made === undefined) return await queue.run('rows', putRowBlocks(context, blocks))
+      const bySlot = new Map([[made.slot, made.blocks]])
+      await queue.run('rows', putBlocksAndRows(context, blocks, bySlot))
+      merging.start(bySlot)
+    },
     putViewRows: async (slot, blocks) => {
       const stored = new Set<number>()
       const bySlot = new Map([[slot, blocks]])
@@ -116,11 +123,29 @@ function emptyBySlot(blocks: readonly EmptyViewBlock[]): Map<number, ViewBlockTo
   return bySlot
 }
 
-/** Stores what Views made of blocks; `stored` gets the heights. */
+/** Stores blocks, and what Views made of them. */
+function putBlocksAndRows(
+  context: WriteContext,
+  blocks: readonly RowBlockToStore[],
+  bySlot: ReadonlyMap<number, readonly ViewBlockToStore[]>,
+): WriteOperation {
+  return async (state, flushed) => {
+    const put = (await putRowBlocks(context, blocks)(state, flushed)) ?? { writes: [], state }
+    const hashes = new Map(blocks.map(({ header }) => [header.number, header.hash]))
+    const rows = await putSlots(context, bySlot, new Set(), hashes)(put.state, flushed)
+    return rows === null ? put : { ...rows, writes: [...put.writes, ...rows.writes] }
+  }
+}
+
+/**
+ * Stores what Views made of blocks; `stored` gets the heights. `hashes` are those of the blocks where they are put in the
+ * same transaction.
+ */
 function putSlots(
   context: WriteContext,
   bySlot: ReadonlyMap<number, readonly ViewBlockToStore[]>,
   stored: Set<number>,
+  hashes?: ReadonlyMap<number, string>,
 ): WriteOperation {
   return async (state, flushed) => {
     const { reader, slots } = context
@@ -131,10 +156,13 @@ function putSlots(
       const isAgain = blocks.some(({ height }) => isKept(known, height))
       return isAgain || mayOverflow(known, blocks, context.maxViewBytes)
     })
-    const isSeen = reader.read((snapshot) => hasSameBlocks(snapshot.state, state))
+    const isSeen =
+      hashes !== undefined || reader.read((snapshot) => hasSameBlocks(snapshot.state, state))
     if (mustSeeOwn || !isSeen) await flushed()
     return reader.read((snapshot) => {
-      const isCurrent = createCurrentCheck(snapshot, state)
+      const hashAt = (height: number): string | undefined =>
+        hashes === undefined ? snapshot.rowBlocks.header(height)?.hash : hashes.get(height)
+      const isCurrent = createCurrentCheck(hashAt, state)
       const writes: Write[] = []
       let { rowSerial } = state
       for (const [slot, blocks] of puts) {
@@ -172,13 +200,13 @@ function isKept({ done, failed }: ViewSlot, height: number): boolean {
 
 /** Whether rows of blocks are kept, in the state that the operation starts from. Looks at each height once. */
 function createCurrentCheck(
-  snapshot: HeldSnapshot,
+  hashAt: (height: number) => string | undefined,
   { rowTail }: StoreState,
 ): (block: ViewBlockToStore) => boolean {
   const hashes = new Map<number, string | undefined>()
   return ({ height, blockHash }) => {
     if (height < rowTail) return false
-    if (!hashes.has(height)) hashes.set(height, snapshot.rowBlocks.header(height)?.hash)
+    if (!hashes.has(height)) hashes.set(height, hashAt(height))
     return hashes.get(height) === blockHash
   }
 }

@@ -99,11 +99,17 @@ export function putRowStatements(
     if (height < state.rowTail) return null
     onStored()
     const removed = outdated.flatMap(statementPieces).map(({ key }) => ({ key, value: null }))
-    const writes = [...removed, ...statements.flatMap(statementPieces)].map(
-      (piece): Write => ({ database: 'rowStatements', ...piece }),
-    )
-    return { writes, state }
+    const gone = removed.map((piece): Write => ({ database: 'rowStatements', ...piece }))
+    return { writes: [...gone, ...statementWrites(statements)], state }
   }
+}
+
+export function statementWrites(
+  statements: readonly (RowStatement | StatementExcerpt)[],
+): readonly Write[] {
+  return statements
+    .flatMap(statementPieces)
+    .map((piece): Write => ({ database: 'rowStatements', ...piece }))
 }
 
 /** Stores or removes a record. */

@@ -29,7 +29,7 @@ import { createStoreReader, type StoreReaderOptions } from '../read/reader.ts'
 import type { StoreWriter } from '../store.ts'
 import { type CommitQueue, createCommitQueue, type WriteOperation } from './commit-queue.ts'
 import { createCompaction } from './compaction.ts'
-import { putRowBlocks, raiseRowTail } from './row-block-operations.ts'
+import { raiseRowTail } from './row-block-operations.ts'
 import { createViewWriter } from './view-operations.ts'
 import { loadSlots } from './view-slots.ts'
 import {
@@ -198,7 +198,6 @@ type Puts = Pick<
   | 'putSealedBlock'
   | 'replaceBlocks'
   | 'truncateAbove'
-  | 'putRowBlocks'
   | 'putRowStatements'
   | 'putRecord'
 >
@@ -229,7 +228,6 @@ function createPuts(queue: CommitQueue, context: WriteContext, onBlocks: () => v
     replaceBlocks: (from, to, blocks) => write(replaceBlocks(context, from, to, blocks)),
     truncateAbove: (height) =>
       write(replaceBlocks(context, height + 1, Number.MAX_SAFE_INTEGER, [])),
-    putRowBlocks: (blocks) => queue.run('rows', putRowBlocks(context, blocks)),
     putRowStatements: async (height, statements, outdated = []) => {
       let isStored = false
       const onStored = (): void => {

@@ -49,12 +49,17 @@ function rowBlock(
 const none = { sections: { Block: 0, Transaction: 0, AccessListEntry: 0, Log: 0 }, bodyBytes: 0 }
 const storedHeader = ({ header }: RowBlockToStore): object => ({ ...header, count: 0, ...none })
 
-/** Stores blocks, each with one row that has its hash. */
-async function put(store: StoreWriter, from: number, to: number, branch = 'main'): Promise<void> {
+/** Stores blocks, each with one row that has its hash, in one call or in two. */
+async function put(
+  store: StoreWriter,
+  from: number,
+  to: number,
+  { branch = 'main', isOneCall = false } = {},
+): Promise<void> {
   const blocks = between(from, to).map((height) => rowBlock(height, branch))
-  const stored = store.putRowBlocks(blocks)
   const rows = blocks.map(({ header }) => viewBlock(header, [{ name: header.hash }]))
-  await Promise.all([stored, store.putViewRows(slot, rows)])
+  if (isOneCall) return await store.putRowBlocks(blocks, { slot, blocks: rows })
+  await Promise.all([store.putRowBlocks(blocks), store.putViewRows(slot, rows)])
 }
 
 describe('blocks without documents', () => {
@@ -80,6 +85,21 @@ describe('blocks without documents', () => {
       assert.deepEqual([...found], [{ height: 6, chunk: 0 }])
       const [{ view } = assert.fail()] = opaqueStatement(6, hash).leaves
       assert.equal(snapshot.rowVotes(view, 6)?.votes[0]?.hosts.length, 1)
+    })
+  })
+
+  it('are stored whole by one call, with rows and with what was signed of them', async (t) => {
+    const store = await openApp(t)
+    const blocks = between(5, 8).map((height) => {
+      const block = rowBlock(height)
+      return { ...block, statements: [opaqueStatement(height, block.header.hash)] }
+    })
+    const rows = blocks.map(({ header }) => viewBlock(header, [{ name: header.hash }]))
+    await store.putRowBlocks(blocks, { slot, blocks: rows })
+    store.reader.read((snapshot) => {
+      assert.deepEqual(doneOf(snapshot), [5, 6, 7, 8])
+      assert.deepEqual(snapshot.rowStatements(6), blocks[1]?.statements)
+      assert.deepEqual(snapshot.seals(6), [opaqueSeal(6)])
     })
   })
 
@@ -118,7 +138,7 @@ describe('blocks without documents', () => {
     })
     await store.truncateAbove(6)
     await store.replaceBlocks(2, 3, [])
-    await put(store, 7, 7, 'other')
+    await put(store, 7, 7, { branch: 'other' })
     store.reader.read((snapshot) => {
       assert.deepEqual(heightsOf(snapshot.rowBlocks), [1, 4, 5, 6, 7])
       assert.deepEqual(doneOf(snapshot), [1, 4, 5, 6, 7])
@@ -183,9 +203,9 @@ function removeWhere({ blocks }: Model, isRemoved: (height: number) => boolean):
 }
 
 const putSome =
-  (from: number, to: number, branch: string): Step =>
+  (from: number, to: number, branch: string, isOneCall: boolean): Step =>
   async (store, model) => {
-    await put(store, from, to, branch)
+    await put(store, from, to, { branch, isOneCall })
     for (const height of between(Math.max(from, model.lowest), to)) {
       model.head = Math.max(model.head, height)
       model.blocks.set(height, { branch, root: rowBlock(height, branch).header.root })
@@ -220,8 +240,8 @@ const prune =
 const someHeight = fc.nat(60)
 const anyStep: fc.Arbitrary<Step> = fc.oneof(
   fc
-    .tuple(someHeight, fc.nat(20), fc.constantFrom('main', 'other'))
-    .map(([from, length, branch]) => putSome(from, from + length, branch)),
+    .tuple(someHeight, fc.nat(20), fc.constantFrom('main', 'other'), fc.boolean())
+    .map(([from, length, branch, isOneCall]) => putSome(from, from + length, branch, isOneCall)),
   fc.tuple(fc.constantFrom(learn, truncate, prune), someHeight).map(([make, at]) => make(at)),
 )
 
