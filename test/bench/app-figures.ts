@@ -5,6 +5,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { endChild, type Program, pause, processMemory } from '../support/programs.ts'
+import { buildProgram } from './built-program.ts'
 import { type Figure, show } from './figure.ts'
 import { adminToken, openArrivals, postView } from './hosted-rows.ts'
 import { preparePipeline, untilQueryable } from './pipeline.ts'
@@ -36,22 +37,30 @@ export async function appFigures(): Promise<Figure[]> {
   await untilQueryable(host, before)
   const { id, name } = await postView(host)
   const folder = mkdtempSync(join(tmpdir(), 'viewmesh-app-'))
-  const app = await startApp(host, id, folder)
+  const program = await buildProgram('test/bench/app-program.ts')
+  const app = await startApp(program.file, host, id, folder)
   const [started] = (await once(app, 'message')) as [Started]
   const delays = await arrivalDelays(app, host, replay, name)
   const memory = processMemory(app.pid ?? 0)
   await endChild(app)
   rmSync(folder, { recursive: true })
+  program.remove()
   await close()
   await replay.close()
   return [...backfillFigures(started, memory), delayFigure(delays)]
 }
 
-async function startApp(host: Program, view: string, path: string): Promise<ChildProcess> {
+/** As docs/app.md says that applications that run for long are started. */
+async function startApp(
+  program: string,
+  host: Program,
+  view: string,
+  path: string,
+): Promise<ChildProcess> {
   const { identity, p2p } = await host.health()
   const peer = host.peerAddress(p2p.self?.id ?? '')
   const options = { path, views: [view], peers: [peer], hosts: [identity] }
-  return fork(join(import.meta.dirname, 'app-program.ts'), [JSON.stringify(options)])
+  return fork(program, [JSON.stringify(options)], { execArgv: ['--max-semi-space-size=4'] })
 }
 
 function backfillFigures(
@@ -68,7 +77,7 @@ function backfillFigures(
       from: `${from} in ${show(liveMs)} ms`,
     },
     {
-      name: 'Application, own memory (RssAnon) with more than 100,000 rows',
+      name: 'Application, own memory (RssAnon) with more than 100,000 rows, started as docs/app.md says',
       value: ownBytes / 2 ** 20,
       unit: 'MB',
       goal: 200,
