@@ -50,7 +50,7 @@ test('rows equal the chain’s after lies, gaps, restarts, reorganisations and k
   const app = await openApp(options)
   t.after(() => app.close())
   const head = chain.head().number
-  const { views } = await untilDone(app, head)
+  const { views } = await untilDone(app, head, { from: 0 })
   await restarts.end()
   assert.deepEqual(views[0]?.done, [{ from: 0, to: head }])
   const shown = await shownTransfers(app)

@@ -44,16 +44,32 @@ export function assertSigned(
   }
 }
 
-/** Resolves once the View is done with every height from the first to `head`, and nothing waits. */
-export async function untilDone(app: App, head: number, withinMs = 120_000): Promise<AppState> {
-  const isDone = ({ views: [view] }: AppState): boolean =>
-    view?.done.at(-1)?.to === head && view.blocksPending === 0
-  const deadline = performance.now() + withinMs
-  for (;;) {
-    const state = app.state()
-    if (isDone(state)) return state
-    if (performance.now() > deadline)
-      throw new Error(`height ${head} is not there: ${JSON.stringify(state)}`)
-    await new Promise((resolve) => setTimeout(resolve, 100))
+/** Resolves once the View is done with `head` and nothing waits; with `from`, once no height from there on is missing. */
+export async function untilDone(
+  app: App,
+  head: number,
+  { from = null }: { readonly from?: number | null } = {},
+): Promise<AppState> {
+  const isDone = ({ views: [view] }: AppState): boolean => {
+    const last = view?.done.at(-1)
+    const isWhole = from === null || (last?.from ?? Infinity) <= from
+    return last?.to === head && isWhole && view?.blocksPending === 0
   }
+  const signal = AbortSignal.timeout(120_000)
+  return await new Promise((resolve, reject) => {
+    const look = (): void => {
+      const state = app.state()
+      if (isDone(state)) end(() => resolve(state))
+      else if (signal.aborted)
+        end(() => reject(new Error(`height ${head} is not there: ${JSON.stringify(state)}`)))
+    }
+    const stop = app.onChange(look)
+    const end = (settle: () => void): void => {
+      stop()
+      signal.removeEventListener('abort', look)
+      settle()
+    }
+    signal.addEventListener('abort', look)
+    look()
+  })
 }
