@@ -5,10 +5,8 @@
 
 import { isDeepStrictEqual } from 'node:util'
 import { ServiceError } from '../errors.ts'
-import { isValidSignature } from '../identity/signature.ts'
+import { isSealSigned, isStatementSigned } from '../mesh/signed-claims.ts'
 import { createRootBuilder } from '../primitives/merkle.ts'
-import { sealDigest } from '../primitives/seal.ts'
-import { rowsDigest } from '../row-votes/row-statement.ts'
 import type { Snapshot, StoredViewRows } from '../store/store.ts'
 import { readRow } from '../views/row-codec.ts'
 import { parseRowID } from '../views/row-id.ts'
@@ -103,14 +101,7 @@ function signedBy(
     return statement.blockHash === hash && leaf?.rowsRoot === rows.root && leaf.count === rows.count
   })
   const valid = signed.filter(
-    (statement) =>
-      isAcceptedHost(statement.signatureIdentity) &&
-      isValidSignature(
-        statement.signatureType,
-        statement.signatureIdentity,
-        rowsDigest(statement),
-        statement.signatureValue,
-      ),
+    (statement) => isAcceptedHost(statement.signatureIdentity) && isStatementSigned(statement),
   )
   return [...new Set(valid.map(({ signatureIdentity }) => signatureIdentity))].sort()
 }
@@ -128,12 +119,7 @@ function sealedBy(
         seal.blockHash === hash &&
         seal.merkleRoot === root &&
         signers.has(seal.signatureIdentity) &&
-        isValidSignature(
-          seal.signatureType,
-          seal.signatureIdentity,
-          sealDigest(seal),
-          seal.signatureValue,
-        ),
+        isSealSigned(seal),
     )
   return [...new Set(valid.map(({ signatureIdentity }) => signatureIdentity))].sort()
 }

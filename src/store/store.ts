@@ -56,7 +56,7 @@ export interface RowBlockToStore {
 }
 
 /** What the View of a slot made of some blocks. */
-export interface ViewBlocksToStore {
+interface ViewBlocksToStore {
   readonly slot: number
   readonly blocks: readonly ViewBlockToStore[]
 }

@@ -1,7 +1,6 @@
 /** Takes in what a Host signed, as far as it counts for the application. */
 import { ServiceError } from '../../errors.ts'
-import { isValidSignature } from '../../identity/signature.ts'
-import { rowsDigest } from '../../row-votes/row-statement.ts'
+import { isStatementSigned } from '../../mesh/signed-claims.ts'
 import { decodeStatementExcerpt, type StatementExcerpt } from '../../row-votes/statement-excerpt.ts'
 
 interface ExcerptContext {
@@ -27,11 +26,7 @@ export function readExcerpt(
   const excerpt = about(whole, views)
   if (excerpt.leaves.length === 0 || !isAccepted(excerpt.signatureIdentity) || isKnown(excerpt))
     return 'ignored'
-  const { signatureType, signatureIdentity, signatureValue } = excerpt
-  const digest = rowsDigest(excerpt)
-  return isValidSignature(signatureType, signatureIdentity, digest, signatureValue)
-    ? excerpt
-    : 'forged'
+  return isStatementSigned(excerpt) ? excerpt : 'forged'
 }
 
 function decode(bytes: Uint8Array): StatementExcerpt | null {

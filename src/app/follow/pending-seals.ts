@@ -1,8 +1,8 @@
 /** Who sealed blocks that are not stored yet, as far as the application accepts them. */
 
 import type { FollowedBlock } from '../../follow/open-frames.ts'
-import { isValidSignature } from '../../identity/signature.ts'
-import { type Seal, sealDigest } from '../../primitives/seal.ts'
+import { isSealSigned } from '../../mesh/signed-claims.ts'
+import type { Seal } from '../../primitives/seal.ts'
 
 interface SealOptions {
   /** As in `Ethereum__Mainnet`. */
@@ -39,7 +39,7 @@ export function createPendingSeals({ network, signers }: SealOptions): PendingSe
           seal.network === network &&
           seal.blockNumber === number &&
           seal.blockHash === hash &&
-          isSigned(seal),
+          isSealSigned(seal),
       ),
     add: ({ number, hash }, seals) => {
       const known = blocks.get(hash)?.seals ?? []
@@ -63,11 +63,6 @@ export function createPendingSeals({ network, signers }: SealOptions): PendingSe
       for (const [hash, { number }] of blocks) if (number < height) blocks.delete(hash)
     },
   }
-}
-
-function isSigned(seal: Seal): boolean {
-  const { signatureType, signatureIdentity, signatureValue } = seal
-  return isValidSignature(signatureType, signatureIdentity, sealDigest(seal), signatureValue)
 }
 
 /** The root that most distinct Generators sealed, of as many the smaller; null without a seal. */

@@ -3,6 +3,8 @@
  * follows where that leads. Runs in the writer thread. Whatever throws while a peer's bytes are checked is
  * the fault of those bytes; what throws while the store is written ends the program.
  */
+
+import { isSealSigned } from '../../mesh/signed-claims.ts'
 import type { Seal } from '../../primitives/seal.ts'
 import { decodeSealsAnswer, type SealsAnswer } from '../../primitives/vote-exchange.ts'
 import type { BlockRef } from '../fork-choice/block-ref.ts'
@@ -22,7 +24,7 @@ import { followState, wantsNow } from './follow-state.ts'
 import type { FollowState, Outcome, Received, SealsTaken } from './outcome.ts'
 import type { HeadOutcome } from './signer-heads.ts'
 import { logUnforeseen } from './unforeseen.ts'
-import { type Finding, isSigned, verifyMessage } from './verify.ts'
+import { type Finding, verifyMessage } from './verify.ts'
 import { contextOf, isSameSeal } from './verify-context.ts'
 
 export interface Applier {
@@ -216,7 +218,7 @@ function checkSeals(
     const fresh = answer.seals
       .filter((seal) => signers.isAccepted(seal.signatureIdentity) && isWithinReach(state, seal))
       .filter((seal) => !book.at(seal.blockNumber).some((known) => isSameSeal(known, seal)))
-    const isSound = fresh.every((seal) => seal.network === options.network && isSigned(seal))
+    const isSound = fresh.every((seal) => seal.network === options.network && isSealSigned(seal))
     return isSound ? { answer, fresh } : null
   } catch (error) {
     logUnforeseen(state.parts.log, error)

@@ -4,10 +4,10 @@
  * depends on its statements alone, by `keptStatements`, so that Hosts which have seen the same ones agree.
  */
 import type { Logger } from 'pino'
-import { isValidSignature } from '../../identity/signature.ts'
+import { isStatementSigned } from '../../mesh/signed-claims.ts'
 import { createInTurn } from '../../primitives/in-turn.ts'
 import { keptStatements } from '../../row-votes/kept-statements.ts'
-import { decodeRowStatement, type RowStatement, rowsDigest } from '../../row-votes/row-statement.ts'
+import { decodeRowStatement, type RowStatement } from '../../row-votes/row-statement.ts'
 import { decodeStatementsAnswer, type StatementsAnswer } from '../../row-votes/row-vote-exchange.ts'
 import type { Snapshot, StoreWriter } from '../../store/store.ts'
 import type { StatementsTaken } from './outcome.ts'
@@ -54,7 +54,7 @@ export function createStatementAdmission(
       if (statements.some((statement) => statement.network !== network)) return null
       const heard = statements.filter(({ signatureIdentity }) => accepted.has(signatureIdentity))
       const changes = store.reader.read((snapshot) => changesBy(snapshot, heard))
-      const isSound = changes.every(({ fresh }) => fresh.every(isSigned))
+      const isSound = changes.every(({ fresh }) => fresh.every(isStatementSigned))
       return isSound ? { changes, next: page.next } : null
     } catch (error) {
       logUnforeseen(log, error)
@@ -112,9 +112,4 @@ function changeBy(snapshot: Snapshot, own: readonly RowStatement[]): Change | nu
   const added = fresh.filter((statement) => kept.has(statement))
   const outdated = known.filter((statement) => !kept.has(statement))
   return fresh.length === 0 ? null : { height, fresh, added, outdated }
-}
-
-function isSigned(statement: RowStatement): boolean {
-  const { signatureType, signatureIdentity, signatureValue } = statement
-  return isValidSignature(signatureType, signatureIdentity, rowsDigest(statement), signatureValue)
 }

@@ -4,9 +4,9 @@
  * IGNORE or REJECT; a message that breaks none is accepted.
  */
 import { ServiceError } from '../../errors.ts'
-import { isValidSignature } from '../../identity/signature.ts'
+import { isSealSigned } from '../../mesh/signed-claims.ts'
 import { type VerifiedBody, verifyBody } from '../../primitives/body/body.ts'
-import { type Seal, sealDigest } from '../../primitives/seal.ts'
+import type { Seal } from '../../primitives/seal.ts'
 import { decodeSealedBlock, type SealedBlock } from '../../primitives/sealed-block.ts'
 
 /** What the rules need to know about this Host. */
@@ -136,7 +136,7 @@ export const rules: readonly Rule[] = [
     action: 'reject',
     text: 'Each signature of an accepted signer is its own over the statement.',
     breach: ({ acceptedSeals, context }) =>
-      acceptedSeals.every((seal) => context.hasSignature(seal) || isSigned(seal))
+      acceptedSeals.every((seal) => context.hasSignature(seal) || isSealSigned(seal))
         ? null
         : 'a signature does not fit',
   },
@@ -300,12 +300,6 @@ function isSameStatement(a: Seal, b: Seal): boolean {
     a.merkleRoot === b.merkleRoot &&
     a.cidCount === b.cidCount
   )
-}
-
-/** Whether the signature of a seal is its signer's. */
-export function isSigned(seal: Seal): boolean {
-  const { signatureType, signatureIdentity, signatureValue } = seal
-  return isValidSignature(signatureType, signatureIdentity, sealDigest(seal), signatureValue)
 }
 
 function isSealed(documents: VerifiedBody, seal: Seal): boolean {
