@@ -44,6 +44,7 @@ describe('a failure of a View’s block', () => {
 
   it('is the View’s only where its lenses or its query caused it', () => {
     assert.ok(isOfView(error('LENS_TRAPPED')))
+    assert.ok(isOfView(error('LENS_TRAPPED', new Error('unreachable'))))
     assert.ok(isOfView(error('LENS_PROCESS_DIED')))
     assert.ok(isOfView(error('VIEWS_SELECTION_TOO_LARGE')))
     assert.ok(!isOfView(error('LENS_BUSY')))

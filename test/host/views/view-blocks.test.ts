@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it, type TestContext } from 'node:test'
 import type { LoadedView } from '../../../src/compute/loaded-view.ts'
+import { ServiceError } from '../../../src/errors.ts'
 import type { JobResult } from '../../../src/host/views/block-job.ts'
 import { computeBlocks } from '../../../src/host/views/view-blocks.ts'
 import { prepareProgram } from '../../../src/lens/program/program.ts'
@@ -64,5 +65,43 @@ describe('what a View makes of blocks', () => {
     const { seen, outcomes } = await computeBlocks(view, reader, heights)
     assert.equal(seen, 4)
     assert.equal(outcomes.length, 4)
+  })
+
+  it('is read in snapshots that are released before lenses run, whatever comes of it', async (t) => {
+    const { view, reader, heights } = await open(t, () => [{ terms: [1] }], 1)
+    let held = 0
+    const heldByLens: number[] = []
+    const counting: StoreReader = {
+      ...reader,
+      snapshot: () => {
+        held += 1
+        const snapshot = reader.snapshot()
+        return {
+          ...snapshot,
+          release: () => {
+            held -= 1
+            snapshot.release()
+          },
+        }
+      },
+    }
+    const program: LoadedView['program'] = {
+      ...view.program,
+      run: (...inputs) => {
+        heldByLens.push(held)
+        return view.program.run(...inputs)
+      },
+    }
+    const failing = (error: Error): LoadedView => ({
+      ...view,
+      documents: () => {
+        throw error
+      },
+    })
+    const ofView = new ServiceError('VIEWS_SELECTION_TOO_LARGE', 'too much')
+    await computeBlocks({ ...view, program }, counting, [...heights, 999])
+    await computeBlocks(failing(ofView), counting, heights)
+    await assert.rejects(computeBlocks(failing(new Error('disk')), counting, heights), /disk/)
+    assert.deepEqual([held, heldByLens], [0, [0]])
   })
 })
