@@ -58,6 +58,12 @@ test('a path has keys of objects as texts and places in lists as numbers', () =>
   )
 })
 
+test('what a proof holds is no document of the answer, whatever it is called', () => {
+  const { _proof, ...fields } = documentOf('tx-')
+  const nested = { ...fields, _proof: { ...Object(_proof), more: [documentOf('log-')] } }
+  assert.deepEqual(toldOf({ data: [nested] }), ['data.0: document'])
+})
+
 test('an answer without proofs has no verdicts', () => {
   for (const answer of [{ data: { Log: [{ hash: '0x' }] } }, { errors: [] }, null, 'text', 7]) {
     assert.deepEqual(toldOf(answer), [])
