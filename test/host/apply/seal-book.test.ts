@@ -47,6 +47,18 @@ describe('seals of a height', () => {
     assert.ok(!book.isSealedBy(5, namedHash('other'), alice))
   })
 
+  test('count for nobody until it is said who is accepted', async (t) => {
+    const store = await openTestStore(t)
+    const book = createSealBook({ store, storedHash: () => undefined, mostSigners: () => 256 })
+    book.admit(5, [sealOf(alice, 'block')])
+    assert.deepEqual([...book.votes(5, namedHash('block'))], [])
+    book.setAccepted((identity) => identity === alice)
+    assert.deepEqual(
+      [...book.votes(5, namedHash('block'))].map(([, votes]) => votes),
+      [1],
+    )
+  })
+
   test('of a signer that is not accepted are neither shown nor counted, and come back with it', async (t) => {
     const { book } = await openBook(t)
     book.admit(5, [sealOf(alice, 'block'), sealOf(bob, 'block')])
