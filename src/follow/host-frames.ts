@@ -44,6 +44,7 @@ import {
   writeHash,
   writeList,
 } from '../primitives/wire.ts'
+import { viewLimits } from '../views/view.ts'
 import { followLimits } from './follow-limits.ts'
 import { type FollowedBlock, readBoolean } from './open-frames.ts'
 
@@ -122,7 +123,8 @@ export type HostFrame =
   | { readonly kind: 'error'; readonly error: FollowError; readonly tail: number | null }
 
 const maxProofBytes = 512
-const maxNameLength = 512
+/** A type is named within its SDL; the name under which it is served may have its ID behind it. */
+const maxNameLength = viewLimits.sdl + 65
 const maxStateLength = 32
 const maxRows = 2 ** 32 - 1
 const maxParts = 64

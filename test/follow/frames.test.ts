@@ -15,6 +15,7 @@ import {
   decodeApplicationFrame,
   encodeApplicationFrame,
 } from '../../src/follow/open-frames.ts'
+import { viewLimits } from '../../src/views/view.ts'
 
 const refusal = { code: 'PRIMITIVES_MESSAGE_MALFORMED' }
 const plain = { noNullPrototype: true } as const
@@ -242,4 +243,20 @@ test('the largest part of rows fits a frame of 1 MiB, and a longer frame is refu
   assert.ok(largest.length <= followLimits.frameBytes)
   assert.equal(decodeHostFrame(largest).kind, 'rows')
   assert.throws(() => decodeHostFrame(encodeHostFrame(rows(followLimits.frameBytes))), refusal)
+})
+
+test('a View has the longest name that its SDL and its ID give it, and none that is longer', () => {
+  const named = (length: number): HostFrame => ({
+    ...{ kind: 'welcome', proof: new Uint8Array(0), genesis: null },
+    views: [
+      {
+        ...{ view: `0x${'ab'.repeat(32)}`, name: 'x'.repeat(length), sdl: '' },
+        ...{ tail: null, head: null, state: '' },
+      },
+    ],
+  })
+  const longest = decodeHostFrame(encodeHostFrame(named(viewLimits.sdl + 65)))
+  const [view] = longest.kind === 'welcome' ? longest.views : []
+  assert.equal(view?.name.length, viewLimits.sdl + 65)
+  assert.throws(() => decodeHostFrame(encodeHostFrame(named(viewLimits.sdl + 66))), refusal)
 })
