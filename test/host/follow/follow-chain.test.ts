@@ -1,11 +1,19 @@
 /** Where followers go on: cursors, reorganisations, gaps, and what was pruned. */
 import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
 import { describe, it } from 'node:test'
+import { followLimits } from '../../../src/follow/follow-limits.ts'
 import type { FollowedBlock } from '../../../src/follow/open-frames.ts'
-import { createChain, forkChain, shapes } from '../../support/chain/block-factory.ts'
+import {
+  type ChainBlock,
+  createChain,
+  forkChain,
+  shapes,
+} from '../../support/chain/block-factory.ts'
 import { storableBlock } from '../../support/chain/store-blocks.ts'
+import { viewBlock } from '../../support/view-rows.ts'
 import { engineChain } from '../views/support/engine-room.ts'
-import { hasSigned, heights, kinds, logs, stored } from './support/follow-checks.ts'
+import { hasSigned, heights, kinds, logs, stored, trustRows } from './support/follow-checks.ts'
 import { type FollowRoom, openFollowRoom } from './support/follow-room.ts'
 
 const view = logs(1)
@@ -120,6 +128,47 @@ describe('a follower', () => {
       assert.deepEqual(client.rows.get(view.id), stored(room, view))
     }
   })
+
+  for (const large of [100, 101])
+    it(`gets no further part of block ${large} once that gives way`, async (t) => {
+      const room = await openFollowRoom(t, { isSigning: false })
+      await trustRows(room.store, view)
+      const putRows = async (block: ChainBlock): Promise<void> => {
+        const length = block.number === large ? 60_000 : 60
+        const rows = heights(30).map(() => ({ name: randomBytes(length).toString('base64url') }))
+        await room.store.putViewRows(view.slot, [viewBlock(block, rows)])
+      }
+      const chain = createChain({ seed: 'engine', count: large - 98, from: 99, shape: shapes.tiny })
+      const [below, leaving] = chain.slice(-2)
+      const [other] = forkChain(chain, large - 1, { count: 1 }).slice(-1)
+      assert.ok(below && leaving && other)
+      await room.put(chain.slice(1).map((block) => storableBlock(block)))
+      for (const block of chain.slice(1)) await putRows(block)
+      room.expect(view)
+      const client = await room.follow({ views: [view], from: 100, windowBytes: 1, grants: false })
+      let frame = await client.next()
+      for (let paid = 0; frame.kind !== 'rows' || frame.number !== large; ) {
+        const due = client.costs() - paid
+        if (due > 0) await client.credit(due)
+        paid += due
+        frame = await client.next()
+      }
+      assert.deepEqual([frame.part, frame.last, frame.hash], [0, false, leaving.hash])
+      await room.replace(large, [storableBlock(other)])
+      await putRows(other)
+      const before = client.frames.length
+      await client.credit(followLimits.windowBytes / 2)
+      await client.until(() => client.rows.get(view.id)?.get(large)?.hash === other.hash)
+      assert.deepEqual(client.rows.get(view.id), stored(room, view))
+      const { number, hash } = below
+      const place = large === 100 ? null : { number, hash }
+      const [first, ...others] = client.frames.slice(before).filter(({ kind }) => kind !== 'head')
+      assert.deepEqual(first, { kind: 'retract', view: view.id, place })
+      assert.deepEqual(
+        others.map((each) => [each.kind, 'hash' in each && each.hash]),
+        ['seals', 'rows', 'rows'].map((kind) => [kind, other.hash]),
+      )
+    })
 
   it('waits for a gap that is filled', async (t) => {
     const room = await openFollowRoom(t)

@@ -1,0 +1,216 @@
+/** What the stream of a Host may be made of: a welcome and rows in parts, and what comes between these. */
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import {
+  followHost,
+  type ReceivedBlock,
+  type StreamEnd,
+  type StreamListener,
+  type Welcome,
+} from '../../../src/app/follow/host-stream.ts'
+import { followLimits } from '../../../src/follow/follow-limits.ts'
+import {
+  encodeHostFrame,
+  type HostFrame,
+  type RowsFrame,
+  type WelcomedView,
+} from '../../../src/follow/host-frames.ts'
+import type { FollowedBlock } from '../../../src/follow/open-frames.ts'
+import { createSigner } from '../../../src/identity/signature.ts'
+import { proveIdentity } from '../../../src/mesh/identity-proof.ts'
+import { namedHash } from '../../support/chain/opaque-blocks.ts'
+import { connect, openRoom, testNetwork } from '../../support/p2p-room.ts'
+
+const signer = createSigner({ type: 'Ed25519', privateKey: new Uint8Array(32).fill(5) })
+const views = ['one', 'another', 'a third'].map((name) => namedHash(`the View ${name}`))
+const [view = '', other = ''] = views
+const mebibyte = 1024 * 1024
+
+interface Heard {
+  readonly welcomes: Welcome[]
+  readonly blocks: ReceivedBlock[]
+  readonly retracts: (FollowedBlock | null)[]
+  readonly heads: number[]
+}
+
+interface Followed {
+  readonly heard: Heard
+  /** What the stream ends with. */
+  readonly end: Promise<StreamEnd>
+}
+
+/** Follows a Host that sends these frames, and then that it stops; without a welcome among them one comes first. */
+async function follow(t: TestContext, frames: readonly HostFrame[]): Promise<Followed> {
+  const host = await openRoom(t, {
+    channels: {
+      views: {
+        busy: encodeHostFrame({ kind: 'error', error: 'busy', tail: null }),
+        serve: async (channel) => {
+          await channel.read()
+          const proof = proveIdentity(signer, {
+            network: testNetwork,
+            role: 'host',
+            peerId: host.id,
+          })
+          const all = frames[0]?.kind === 'welcome' ? frames : [welcome(views), ...frames]
+          const last: HostFrame = { kind: 'error', error: 'unavailable', tail: null }
+          for (const frame of [...all, last])
+            await channel.write(encodeHostFrame('proof' in frame ? { ...frame, proof } : frame))
+        },
+      },
+    },
+  })
+  const application = await openRoom(t)
+  await connect(application, host)
+  const heard: Heard = { welcomes: [], blocks: [], retracts: [], heads: [] }
+  const nothing = async (): Promise<void> => undefined
+  const listener: StreamListener = {
+    onWelcome: async (said) => void heard.welcomes.push(said),
+    onBlock: async (block) => void heard.blocks.push(block),
+    onStatement: nothing,
+    onVotes: nothing,
+    onSeals: nothing,
+    onRetract: (_, place) => void heard.retracts.push(place),
+    onHead: ({ number }) => void heard.heads.push(number),
+  }
+  const asked = views.map((each) => ({ view: each, cursor: [], withRows: true }))
+  const end = followHost(
+    { peer: host.id, network: testNetwork, views: asked, from: 0 },
+    { p2p: application.p2p, listener, signal: AbortSignal.timeout(60_000) },
+  )
+  return { heard, end }
+}
+
+function welcome(ids: readonly string[], sdlLength = 20): HostFrame {
+  const welcomed = ids.map((id, index) => welcomedView(id, `${index}`.repeat(sdlLength)))
+  return { kind: 'welcome', proof: new Uint8Array(0), genesis: null, views: welcomed }
+}
+
+function welcomedView(id: string, sdl: string): WelcomedView {
+  return { view: id, name: 'Payment', sdl, tail: 0, head: 9, state: 'live' }
+}
+
+/** A part of the rows of a block; `branch` is another one with other rows. */
+function part(
+  index: number,
+  {
+    of = view,
+    number = 5,
+    branch = 'a',
+    bytes = Buffer.from(`${branch}${index}`),
+    last = false,
+  } = {},
+): RowsFrame {
+  const place = {
+    view: of,
+    number,
+    hash: namedHash(`${branch} ${number}`),
+    parent: namedHash('below'),
+  }
+  return { kind: 'rows', ...place, count: 7, part: index, last, bytes }
+}
+
+const places = (heard: Heard): string[] =>
+  heard.blocks.map(({ view: of, hash, rows }) => {
+    const branch = ['a', 'b'].find((each) => hash === namedHash(`${each} 5`))
+    return `${views.indexOf(of)} ${branch} ${Buffer.from(rows?.bytes ?? '')}`
+  })
+
+const below = { number: 4, hash: namedHash('below') }
+const head: HostFrame = { kind: 'head', number: 6, hash: namedHash('a 6') }
+const retract = (of: string): HostFrame => ({ kind: 'retract', view: of, place: below })
+const isOver = { kind: 'error', error: 'unavailable', tail: null }
+
+test('a welcome in several frames is put together in the order of the Views', async (t) => {
+  const long = 600_000
+  const [first, ...rest] = views.map((id) => welcome([id], long))
+  assert.ok(first !== undefined && 3 * long > followLimits.frameBytes)
+  const { heard, end } = await follow(t, [first, ...rest])
+  assert.deepEqual(await end, isOver)
+  const [said] = heard.welcomes
+  assert.deepEqual(
+    said?.views,
+    views.map((id) => welcomedView(id, '0'.repeat(long))),
+  )
+  assert.equal(said?.identity, signer.identity)
+})
+
+const welcomes: Readonly<Record<string, readonly HostFrame[]>> = {
+  'has a frame without a View': [welcome([view]), welcome([]), welcome(views.slice(1))],
+  'is of another order': [welcome([other, view]), welcome(views.slice(2))],
+  'names a View more than it was asked for': [welcome([view]), welcome([...views.slice(1), view])],
+  'is not whole before something else comes': [welcome([view]), head],
+}
+for (const [what, frames] of Object.entries(welcomes))
+  test(`a welcome that ${what} ends the stream`, async (t) => {
+    const { heard, end } = await follow(t, frames)
+    await assert.rejects(end, { code: 'APP_HOST_REFUSED' })
+    assert.deepEqual(heard.welcomes, [])
+  })
+
+test('a head between the parts of a block is taken, and the block is whole', async (t) => {
+  const { heard, end } = await follow(t, [part(0), head, part(1), part(2, { last: true })])
+  assert.deepEqual(await end, isOver)
+  assert.deepEqual(places(heard), ['0 a a0a1a2'])
+  assert.deepEqual(heard.heads, [6])
+})
+
+test('parts of a block that gave way are dropped, and the block of the other branch is whole', async (t) => {
+  const branch = 'b'
+  const { heard, end } = await follow(t, [
+    ...[part(0), part(1), retract(view)],
+    ...[part(0, { branch }), part(1, { branch, last: true })],
+  ])
+  assert.deepEqual(await end, isOver)
+  assert.deepEqual(heard.retracts, [below])
+  assert.deepEqual(places(heard), ['0 b b0b1'])
+})
+
+test('what gave way of another View leaves the parts of a block', async (t) => {
+  const { heard, end } = await follow(t, [part(0), retract(other), part(1, { last: true })])
+  assert.deepEqual(await end, isOver)
+  assert.deepEqual(places(heard), ['0 a a0a1'])
+})
+
+const strangers: Readonly<Record<string, readonly HostFrame[]>> = {
+  'a statement': [{ kind: 'statement', excerpt: new Uint8Array(9) }],
+  votes: [{ kind: 'votes', excerpts: [new Uint8Array(9)] }],
+  seals: [{ kind: 'seals', ...below, seals: [] }],
+  'a failed block': [
+    { kind: 'failed', view: other, number: 5, hash: namedHash('a 5'), parent: below.hash },
+  ],
+  'a welcome': [welcome(views)],
+  'a part of another View': [part(1, { of: other })],
+  'a part of another block': [part(1, { number: 6 })],
+  'a part of another branch': [part(1, { branch: 'b' })],
+  'the same part': [part(0)],
+  'the part after the next': [part(2)],
+  'the next part of what gave way': [retract(view), part(1, { last: true })],
+}
+for (const [what, frames] of Object.entries(strangers))
+  test(`${what} between the parts of a block ends the stream`, async (t) => {
+    const { heard, end } = await follow(t, [part(0), ...frames, part(1, { last: true })])
+    const message = /a frame at the wrong time|parts of rows that do not fit/
+    await assert.rejects(end, { code: 'APP_HOST_REFUSED', message })
+    assert.deepEqual(heard.blocks, [])
+  })
+
+test('packed rows of a block take 16 MiB, and one byte more ends the stream', async (t) => {
+  const parts = (length: number): RowsFrame[] =>
+    Array.from({ length: Math.ceil(length / followLimits.partBytes) }, (_, index) => {
+      const left = length - index * followLimits.partBytes
+      const bytes = Buffer.alloc(Math.min(followLimits.partBytes, left), index)
+      return part(index, { bytes, last: left <= followLimits.partBytes })
+    })
+  const full = parts(16 * mebibyte)
+  // What counts is the rows of one block: the next may have as many.
+  const { heard, end } = await follow(t, [...full, ...full])
+  assert.deepEqual(await end, isOver)
+  assert.deepEqual(
+    heard.blocks.map(({ rows }) => rows?.bytes.length),
+    [16 * mebibyte, 16 * mebibyte],
+  )
+  const larger = await follow(t, parts(16 * mebibyte + 1))
+  await assert.rejects(larger.end, { code: 'APP_HOST_REFUSED', message: /parts of rows/ })
+  assert.deepEqual(larger.heard.blocks, [])
+})
