@@ -64,10 +64,15 @@ export async function openAccessPath(
   const cursor = await cursorOf(access, hint)
   const isNarrow = cursor !== 'all' && access.window === allHeights
   const parts = isNarrow ? [] : [rangesCursor(access.window, access.descending)]
-  if (view !== undefined) parts.push(await openView(access, view))
+  if (view !== undefined && !isOfRows(hint)) parts.push(await openView(access, view))
   if (cursor !== 'all') parts.push(cursor)
   const [only] = parts
   return only !== undefined && parts.length === 1 ? only : bothCursor(parts)
+}
+
+/** Whether a hint on rows of a View names those blocks alone of which it has any. */
+function isOfRows(hint: Hint): boolean {
+  return hint.type === 'rows' || (hint.type === 'and' && hint.parts.some(isOfRows))
 }
 
 /** Blocks of which a View has no row are not read. */
