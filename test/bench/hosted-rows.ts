@@ -6,24 +6,35 @@ import { type Program, pause } from '../support/programs.ts'
 /** With which a Host starts to which a View is posted. */
 export const adminToken: string = 'a token of benchmarks'
 
-/** Posts the decoding View and waits until it has all blocks; returns both its names. */
-export async function postView({ graphqlUrl }: Program): Promise<{
+interface PostedView {
   readonly id: string
   readonly name: string
-}> {
-  const url = graphqlUrl.replace('/graphql', '/views')
-  const response = await fetch(url, {
+}
+
+/** Posts a View; returns both its names. */
+export async function postWire(program: Program, wire: Uint8Array): Promise<PostedView> {
+  const response = await fetch(viewsUrl(program), {
     method: 'POST',
     headers: { 'content-type': 'application/json', authorization: `Bearer ${adminToken}` },
-    body: JSON.stringify({ wire: Buffer.from(decodingView().wire).toString('base64') }),
+    body: JSON.stringify({ wire: Buffer.from(wire).toString('base64') }),
   })
-  const { id, name } = (await response.json()) as { readonly id: string; readonly name: string }
   if (!response.ok) throw new Error(`the Host refuses the View: ${response.status}`)
+  return (await response.json()) as PostedView
+}
+
+/** Posts the decoding View and waits until it has all blocks. */
+export async function postView(program: Program): Promise<PostedView> {
+  const posted = await postWire(program, decodingView().wire)
+  const url = `${viewsUrl(program)}/${posted.id}`
   for (;;) {
-    const { state } = (await (await fetch(`${url}/${id}`)).json()) as { readonly state: string }
-    if (state === 'live') return { id, name }
+    const { state } = (await (await fetch(url)).json()) as { readonly state: string }
+    if (state === 'live') return posted
     await pause(100)
   }
+}
+
+function viewsUrl({ graphqlUrl }: Program): string {
+  return graphqlUrl.replace('/graphql', '/views')
 }
 
 /** When documents of blocks arrive at a subscriber, by the clock that all processes share. */

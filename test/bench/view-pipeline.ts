@@ -1,18 +1,21 @@
-/** New blocks on their way from the node to the rows of a View at a Host, through both programs. */
-
+/**
+ * New blocks on their way from the node to the rows of a View at a Host, through both programs, and how a Host answers
+ * while hostile Views are at work in it.
+ */
+import { hostileViews } from '../host/views/support/hostile-views.ts'
 import type { Program } from '../support/programs.ts'
 import { pause } from '../support/programs.ts'
 import { type Figure, show } from './figure.ts'
-import { adminToken, openArrivals, postView } from './hosted-rows.ts'
+import { adminToken, openArrivals, postView, postWire } from './hosted-rows.ts'
 import { preparePipeline, untilQueryable } from './pipeline.ts'
 import { type Replay, startReplay } from './replay.ts'
-import { median } from './statistics.ts'
+import { median, timed } from './statistics.ts'
 import { openWorkload } from './workload.ts'
 
-/** Blocks before the first one that counts, and those that count with and without the View. */
+/** Blocks before the first one that counts, and those that count without Views, with one, and beside hostile ones. */
 const before = 40
 const measured = 40
-const blocks = before + 2 * measured
+const blocks = before + 3 * measured
 /** From one block to the next: heads are signed half a second apart, and a block waits at the Host for that of its signer. */
 const paceMs = 700
 
@@ -31,11 +34,14 @@ export async function viewPipelineFigures(): Promise<Figure[]> {
   await host.start({
     BOOTSTRAP_PEERS: generator.peerAddress(peerId),
     HOST_ADMIN_TOKEN: adminToken,
+    // What hostile Views do is told as a warning.
+    LOG_LEVEL: 'error',
   })
   await untilQueryable(host, before)
   const plain = await arrivals(host, replay, before, null)
   const { name } = await postView(host)
   const viewed = await arrivals(host, replay, before + measured, name)
+  const figure = await hostileFigure(host, replay, before + 2 * measured, median(viewed.blockMs))
   await close()
   await replay.close()
   const [plainMs, viewedMs] = [median(plain.blockMs), median(viewed.blockMs)]
@@ -54,7 +60,51 @@ export async function viewPipelineFigures(): Promise<Figure[]> {
       goal: 1,
       from: `${show(viewedMs)} ms / ${show(plainMs)} ms`,
     },
+    figure,
   ]
+}
+
+// --- Hostile Views --------------------------------------------------------------------------
+
+const pingMs = 10
+
+/** The slowest `/health` while lenses loop, grow and trap, some of them time and again. */
+async function hostileFigure(
+  host: Program,
+  replay: Replay,
+  from: number,
+  usualMs: number,
+): Promise<Figure> {
+  const startSeconds = await lensSeconds(host)
+  for (const wire of hostileViews()) await postWire(host, wire)
+  const answers: number[] = []
+  let isOver = false
+  const asking = (async (): Promise<void> => {
+    while (!isOver) {
+      answers.push(await timed(() => host.health()))
+      await pause(pingMs)
+    }
+  })()
+  const { blockMs } = await arrivals(host, replay, from, null)
+  isOver = true
+  await asking
+  const seconds = (await lensSeconds(host)) - startSeconds
+  return {
+    name: 'Host beside hostile Views: slowest answer of `/health`',
+    value: Math.max(...answers),
+    unit: 'ms',
+    goal: 100,
+    from: `${answers.length} answers, p50 ${show(median(answers))} ms; new blocks after ${show(median(blockMs))} ms, without these Views ${show(usualMs)} ms; lenses used ${show(seconds)} s of processor time`,
+  }
+}
+
+/** Processor time of lenses so far, of live blocks and others. */
+async function lensSeconds(host: Program): Promise<number> {
+  const name = 'viewmesh_lens_processor_seconds_total'
+  const each = ['live', 'backfill'].map((priority) =>
+    host.metric(`${name}{priority="${priority}"}`),
+  )
+  return (await Promise.all(each)).reduce((sum, seconds) => sum + seconds, 0)
 }
 
 // --- Arrivals -------------------------------------------------------------------------------

@@ -1,22 +1,12 @@
 /** A whole Host with Views whose lenses do what they can against it: the head, /health and other Views go on. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { buildLens, op } from '../../lens/support/lens.ts'
 import { createChain, shapes } from '../../support/chain/block-factory.ts'
 import { openHostInProcess } from '../../support/host-in-process.ts'
 import { pause } from '../../support/programs.ts'
 import { openTestGenerator } from '../../support/test-generator.ts'
 import { testDirectory } from '../../support/test-store.ts'
-
-const forever = [...op.forever(), ...op.const(0)]
-const grow = op.forever([...op.const(64), ...op.memoryGrow, ...op.drop])
-const hostile: Readonly<Record<string, Parameters<typeof buildLens>[0]>> = {
-  LoopsAtStart: { start: op.forever() },
-  LoopsInTransform: { transform: forever },
-  Grows: { pages: [1, 1_024], transform: [...grow, ...op.const(0)] },
-  Traps: { transform: op.unreachable },
-  PointsOutside: { transform: op.const(-8) },
-}
+import { hostileViews, viewOfLens } from './support/hostile-views.ts'
 
 interface ListedView {
   readonly name: string
@@ -34,24 +24,19 @@ test('hostile Views harm themselves alone: head, health and other Views of a Hos
   })
   const { apiPort } = await host.opened
   const viewsUrl = `http://127.0.0.1:${apiPort}/api/v0/views`
-  const post = async (name: string, wasm: Uint8Array): Promise<void> => {
+  const post = async (wire: Uint8Array): Promise<void> => {
     const { status } = await fetch(viewsUrl, {
       method: 'POST',
       headers: { authorization: 'Bearer admin', 'content-type': 'application/json' },
-      body: JSON.stringify({
-        query: 'Block { number }',
-        sdl: `type ${name} { number: Int }`,
-        lenses: [{ wasm: Buffer.from(wasm).toString('base64'), args: { a: '1' } }],
-      }),
+      body: JSON.stringify({ wire: Buffer.from(wire).toString('base64') }),
     })
-    assert.equal(status, 201, name)
+    assert.equal(status, 201)
   }
   const listed = async (): Promise<readonly ListedView[]> => {
     const { views } = (await (await fetch(viewsUrl)).json()) as { views: ListedView[] }
     return views
   }
-  for (const [name, parts] of Object.entries(hostile)) await post(name, buildLens(parts))
-  await post('Good', buildLens())
+  for (const wire of [...hostileViews(), viewOfLens('Good')]) await post(wire)
   for (const [index, block] of blocks.entries()) {
     if (index >= 3) await generator.publish([block])
     for (let isDone = false; !isDone; await pause(50)) {
