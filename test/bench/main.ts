@@ -3,6 +3,7 @@
  * `--app` or `--store` only those of these.
  */
 import { appFigures } from './app-figures.ts'
+import { crowdFigure } from './crowd-figures.ts'
 import { type Figure, figureTable, summary } from './figure.ts'
 import { lensFigure } from './lens-figures.ts'
 import { loadFigures, pipelineFigures } from './pipeline-figures.ts'
@@ -41,6 +42,7 @@ async function lensFigures(): Promise<Figure[]> {
   return [
     lensFigure(),
     ...(await viewFigures()),
+    crowdFigure(),
     ...(await streamFigures()),
     ...(await viewPipelineFigures()),
   ]

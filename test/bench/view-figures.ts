@@ -1,20 +1,17 @@
 /** What Views cost on full blocks: new ones, those stored before, those without anything for them; and their rows in queries. */
-import { readFileSync } from 'node:fs'
 import type { HostedView } from '../../src/host/views/hosted-view.ts'
 import type { SealedBlockToStore } from '../../src/store/store.ts'
 import { decodeView } from '../../src/views/wire.ts'
 import { openTestGraphql, readData } from '../graphql/support/graphql-room.ts'
 import { decodingView, hostedView } from '../host/views/support/engine-room.ts'
 import { watchedAddresses } from '../support/chain/block-factory.ts'
-import { pause } from '../support/programs.ts'
-import { createSeededRandom } from '../support/seeded-random.ts'
 import { type Figure, show } from './figure.ts'
 import { median, timed } from './statistics.ts'
+import { unmatchedView } from './unmatched-view.ts'
 import {
   type Backfill,
   backfill,
   fullBlocks,
-  isLive,
   lensProcessorMs,
   openViewRoom,
   ownProcessorMs,
@@ -25,9 +22,6 @@ import {
 const storedBlocks = 240
 const newBlocks = 120
 const warmUp = 40
-const crowd = 100
-
-const decodeLog = readFileSync(new URL('../../src/lenses/decode_log.wasm', import.meta.url))
 
 /** A Host with the decoding View, beside one that has none. */
 export async function viewFigures(): Promise<Figure[]> {
@@ -53,7 +47,7 @@ export async function viewFigures(): Promise<Figure[]> {
     backfillFigure('none a row, known by the index', await excluded(viewed), 2_000),
   )
   await Promise.all([closePlain(), closeViewed()])
-  return [...figures, await crowdFigure(blocks)]
+  return figures
 }
 
 // --- Views ----------------------------------------------------------------------------------
@@ -69,24 +63,6 @@ function tenthView(): HostedView {
     sdl,
   })
 }
-
-/** A View that wants an address, or an event, that no block has. */
-function unmatchedView(number: number): HostedView {
-  const slot = 10 + number
-  const fields = '{ address topics data }'
-  const address = createSeededRandom(`unmatched:${number}`).hex(20)
-  if (number % 2 === 0)
-    return hostedView({
-      slot,
-      query: `Log(filter: {address: {_eq: "${address}"}}) ${fields}`,
-      sdl: unmatchedType,
-    })
-  const abi = [{ type: 'event', name: `Unmatched${number}`, inputs: [] }]
-  const args = JSON.stringify({ abi, unmatched: 'drop' })
-  return hostedView({ slot, query: `Log ${fields}`, sdl: unmatchedType, lenses: [decodeLog], args })
-}
-
-const unmatchedType = 'type Unmatched { address: String }'
 
 // --- The first rows -------------------------------------------------------------------------
 
@@ -191,54 +167,6 @@ async function putEach(room: ViewRoom, blocks: readonly SealedBlockToStore[]): P
   const each: number[] = []
   for (const block of blocks) each.push(await timed(() => room.put([block])))
   return each
-}
-
-/**
- * Many Views, none of which a block has anything for: blocks come in time for all of them, and in turn to a Host without
- * Views, since the difference is small beside what a block takes at one time and at another.
- */
-async function crowdFigure(blocks: readonly SealedBlockToStore[]): Promise<Figure> {
-  const [plain, closePlain] = await openViewRoom()
-  const [viewed, closeViewed] = await openViewRoom()
-  await inTurn(plain, viewed, blocks.slice(0, span))
-  const views = Array.from({ length: crowd }, (_, number) => unmatchedView(number))
-  for (const view of views) viewed.engine.serve(view)
-  for (const view of views) await viewed.until(view, isLive)
-  await inTurn(plain, viewed, blocks.slice(span, 3 * span))
-  const [own, lens] = await inTurn(plain, viewed, blocks.slice(3 * span, 5 * span))
-  for (const view of views) await viewed.until(view, isLive)
-  await Promise.all([closePlain(), closeViewed()])
-  return {
-    name: `Views, processor time of all threads for a new block: ${crowd} that match nothing, together`,
-    value: own + lens,
-    unit: 'ms',
-    goal: 2,
-    from: `${show(lens)} ms in the lens process, ${show(own)} ms outside`,
-  }
-}
-
-const paceMs = 50
-/** Blocks whose index is merged together. */
-const span = 64
-
-/** By how much more processor time a block takes the Host with Views: this process, and the lenses. */
-async function inTurn(
-  plain: ViewRoom,
-  viewed: ViewRoom,
-  blocks: readonly SealedBlockToStore[],
-): Promise<[ownMs: number, lensMs: number]> {
-  const startLensMs = lensProcessorMs()
-  let ownMs = 0
-  for (const block of blocks) ownMs += (await paced(viewed, block)) - (await paced(plain, block))
-  return [ownMs / blocks.length, (lensProcessorMs() - startLensMs) / blocks.length]
-}
-
-/** Processor time of this process until the next block comes. */
-async function paced(room: ViewRoom, block: SealedBlockToStore): Promise<number> {
-  const startMs = ownProcessorMs()
-  await room.put([block])
-  await pause(paceMs)
-  return ownProcessorMs() - startMs
 }
 
 // --- Rows -----------------------------------------------------------------------------------
