@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import type { HostFrame } from '../../src/follow/host-frames.ts'
 import { signSeal, testSigner } from '../support/chain/sealed-blocks.ts'
 import { testNetwork } from '../support/p2p-room.ts'
-import { createMadeChain } from './support/made-chain.ts'
+import { createMadeChain, type MadeBlock } from './support/made-chain.ts'
 import { openMadeHost } from './support/made-host.ts'
 import { openTestApp, topOf, untilState } from './support/test-app.ts'
 
@@ -44,4 +44,36 @@ test('rows are seen where as many accepted Generators sealed their block as is a
   )
   const verdict = app.verifyDocument(data.Payment[0])
   assert.deepEqual(verdict.proves === 'row' && verdict.signers, [...signers].sort())
+})
+
+test('subscribers are told late of blocks that get their attestations, of the newest 4,096', async (t) => {
+  const chain = createMadeChain()
+  chain.grow(4_097, 1)
+  const [oldest, second] = chain.blocks()
+  assert.ok(oldest !== undefined && second !== undefined)
+  const sealsOf = ({ number, hash }: MadeBlock): HostFrame => {
+    const cids = [Buffer.from(`document of ${number}`)]
+    const seals = generators.map((signer) =>
+      signSeal({ network: testNetwork, number, hash, cids }, signer),
+    )
+    return { kind: 'seals', number, hash, seals }
+  }
+  // Two blocks get their seals before a further one comes, the oldest first.
+  const replace = (frame: HostFrame): readonly HostFrame[] =>
+    frame.kind === 'rows' && frame.number === 4_097
+      ? [sealsOf(oldest), sealsOf(second), frame]
+      : [frame]
+  const host = await openMadeHost(t, { chain, replace })
+  const app = await openTestApp(t, { hosts: [host], signers, minimumAttestations: 2 })
+  await app.untilReady()
+  const told = app.subscribe<{ Payment: { _blockNumber: number }[] }>(
+    'subscription { Payment { _blockNumber } }',
+  )
+  await untilState(app, (state) => topOf(state) === 4_096)
+  chain.grow(1)
+  const { value } = await told.next()
+  assert.deepEqual(value.Payment, [{ _blockNumber: 1 }])
+  await told.return()
+  const { data } = await app.query('{ Payment { _blockNumber } }')
+  assert.deepEqual(data, { Payment: [{ _blockNumber: 0 }, { _blockNumber: 1 }] })
 })
