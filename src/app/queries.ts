@@ -90,7 +90,9 @@ function dataOfAll<Data>(
 }
 
 const notReady = 'Not all Views are known yet: await app.untilReady() before the first query.'
-const unknownField = /^Cannot query field "\w+" on type "(?:Query|Subscription)"/
+/** As a View is named whose rows are asked for, and one whose rows are counted. */
+const unknownView =
+  /^(?:Cannot query field "\w+" on type "(?:Query|Subscription)"|Unknown argument "\w+" on field "Query\.)/
 
 /** @throws ServiceError `APP_QUERY_REFUSED` with what is wrong. */
 function dataOf<Data>({ data, errors }: GraphqlResult, isReady: () => boolean): Data {
@@ -99,7 +101,7 @@ function dataOf<Data>({ data, errors }: GraphqlResult, isReady: () => boolean): 
   const place = first?.locations?.[0]
   const where = place === undefined ? '' : ` (line ${place.line}, column ${place.column})`
   const message = first?.message ?? 'no answer'
-  const isEarly = unknownField.test(message) && !isReady()
+  const isEarly = unknownView.test(message) && !isReady()
   throw new ServiceError('APP_QUERY_REFUSED', `${message}${where}`, {
     facts: { code: String(first?.extensions['code'] ?? '') },
     ...(isEarly ? { remedy: notReady } : {}),

@@ -36,6 +36,10 @@ test('a query or subscription of a View that no Host described yet is told to wa
   }
   await assertRefused(app.query('{ Payment { to } }'), early)
   await assertRefused(app.subscribe('subscription { Payment { to } }').next(), early)
+  await assert.rejects(app.query('{ COUNT(Payment: {}) }'), {
+    ...early,
+    message: /^Unknown argument "Payment" on field "Query.COUNT"/,
+  })
   await assert.rejects(app.query('{ Block { nummer } }'), { remedy: undefined })
 })
 
