@@ -5,6 +5,13 @@ import { namedHash } from '../../support/chain/opaque-blocks.ts'
 
 export const madeSdl = 'type Payment { from: String @index to: String amount: Int }'
 export const madeView: string = namedHash('the View of payments')
+/** Another View, with the same rows under another name. */
+export const otherView: string = namedHash('the View of refunds')
+
+/** What a View is. */
+export function sdlOf(view: string): string {
+  return view === otherView ? madeSdl.replace('Payment', 'Refund') : madeSdl
+}
 
 export interface MadeBlock {
   readonly number: number

@@ -6,19 +6,25 @@ import { randomBytes } from 'node:crypto'
 import type { TestContext } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { followLimits } from '../../../src/follow/follow-limits.ts'
-import { encodeHostFrame, type HostFrame } from '../../../src/follow/host-frames.ts'
-import { decodeApplicationFrame, type OpenFrame } from '../../../src/follow/open-frames.ts'
+import { encodeHostFrame, type HostFrame, notServedState } from '../../../src/follow/host-frames.ts'
+import {
+  decodeApplicationFrame,
+  type FollowedView,
+  type OpenFrame,
+} from '../../../src/follow/open-frames.ts'
 import { createSigner, type DigestSigner } from '../../../src/identity/signature.ts'
 import { proveIdentity } from '../../../src/mesh/identity-proof.ts'
 import type { Channel } from '../../../src/p2p/streams/channels.ts'
 import { encodeStatementExcerpt, excerptOf } from '../../../src/row-votes/statement-excerpt.ts'
 import { openRoom, type TestRoom, testNetwork } from '../../support/p2p-room.ts'
 import { signedLeaves } from '../../support/signed-statements.ts'
-import { type MadeBlock, type MadeChain, madeSdl, madeView } from './made-chain.ts'
+import { type MadeBlock, type MadeChain, madeView, sdlOf } from './made-chain.ts'
 
 interface MadeHostOptions {
   readonly chain: MadeChain
-  /** The View as it says it is. */
+  /** The Views that it has, each with the rows of the chain. Default `madeView`. */
+  readonly views?: readonly string[]
+  /** Its Views as it says they are. */
   readonly sdl?: string
   /** What it sends in place of a block. Throws to end the stream. */
   readonly alter?: (block: MadeBlock) => MadeBlock | 'nothing'
@@ -78,7 +84,7 @@ interface Serving extends MadeHostOptions {
 }
 
 async function serve(channel: Channel, open: OpenFrame, serving: Serving): Promise<void> {
-  const { chain, signer, peerId, sdl = madeSdl } = serving
+  const { chain, signer, peerId, sdl, views = [madeView] } = serving
   const send = async (frame: HostFrame): Promise<void> => {
     for (const each of serving.replace?.(frame) ?? [frame])
       await channel.write(each instanceof Uint8Array ? each : encodeHostFrame(each))
@@ -88,30 +94,44 @@ async function serve(channel: Channel, open: OpenFrame, serving: Serving): Promi
     kind: 'welcome',
     proof: proveIdentity(signer, { network: testNetwork, role: 'host', peerId }),
     genesis: null,
-    views: open.views.map(({ view }) => ({
-      view,
-      name: 'Payment',
-      sdl,
-      tail: serving.tail ?? chain.blocks()[0]?.number ?? null,
-      head: head?.number ?? null,
-      state: 'live',
-    })),
+    views: open.views.map(({ view }) =>
+      views.includes(view)
+        ? {
+            ...{ view, name: 'Payment', sdl: sdl ?? sdlOf(view), state: 'live' },
+            tail: serving.tail ?? chain.blocks()[0]?.number ?? null,
+            head: head?.number ?? null,
+          }
+        : { view, name: '', sdl: '', tail: null, head: null, state: notServedState },
+    ),
   })
-  let last = open.views[0]?.cursor[0] ?? null
-  if (last !== null && !isOn(chain, last)) last = await goBack(open, chain, send)
+  const followed: Followed[] = open.views
+    .filter(({ view }) => views.includes(view))
+    .map((each) => ({ ...each, last: each.cursor[0] ?? null }))
   void takeCredit(channel)
-  for (;;) {
-    if (last !== null && !isOn(chain, last)) last = await goBackTo(sent(last), chain, send)
-    const lowest = Math.max(open.from, serving.tail ?? 0)
-    const above = chain.blocks().find(({ number }) => number > (last?.number ?? lowest - 1))
-    if (above === undefined) await change(chain, channel)
-    else {
-      await sendBlock(above, open, serving, send)
+  while (!channel.ended.aborted) {
+    for (const each of followed) await goBack(each, chain, send)
+    let isIdle = true
+    for (const each of followed) {
+      const { last } = each
+      if (last !== null && !isOn(chain, last)) {
+        isIdle = false
+        break
+      }
+      const lowest = Math.max(open.from, serving.tail ?? 0)
+      const above = chain.blocks().find(({ number }) => number > (last?.number ?? lowest - 1))
+      if (above === undefined) continue
+      isIdle = false
+      await sendBlock(above, each, serving, send)
       sentBlocks.set(above.hash, above)
-      last = above
+      each.last = above
     }
-    if (channel.ended.aborted) return
+    if (isIdle) await change(chain, channel)
   }
+}
+
+/** A View on a stream, and the newest block that the application has of it. */
+interface Followed extends FollowedView {
+  last: Place | null
 }
 
 /** Everything that was ever sent, to find the way back. */
@@ -132,28 +152,23 @@ function* sent(from: Place): Generator<Place> {
   }
 }
 
+/** Says what gave way of a View, where its newest block did. */
 async function goBack(
-  { views }: OpenFrame,
+  followed: Followed,
   chain: MadeChain,
   send: (frame: HostFrame) => Promise<void>,
-): Promise<Place | null> {
-  return await goBackTo(views[0]?.cursor ?? [], chain, send)
-}
-
-async function goBackTo(
-  places: Iterable<Place>,
-  chain: MadeChain,
-  send: (frame: HostFrame) => Promise<void>,
-): Promise<Place | null> {
-  const place = [...places].find((each) => isOn(chain, each)) ?? null
-  const shown = place && { number: place.number, hash: place.hash }
-  await send({ kind: 'retract', view: madeView, place: shown })
-  return shown
+): Promise<void> {
+  const { view, cursor, last } = followed
+  if (last === null || isOn(chain, last)) return
+  const places = last === cursor[0] ? cursor : [...sent(last)]
+  const place = places.find((each) => isOn(chain, each)) ?? null
+  followed.last = place && { number: place.number, hash: place.hash }
+  await send({ kind: 'retract', view, place: followed.last })
 }
 
 async function sendBlock(
   given: MadeBlock,
-  { views: [view] }: OpenFrame,
+  { view, withRows }: FollowedView,
   { alter, signs, signer, blockMs }: Serving,
   send: (frame: HostFrame) => Promise<void>,
 ): Promise<void> {
@@ -161,8 +176,7 @@ async function sendBlock(
   const block = alter?.(given) ?? given
   if (block === 'nothing') return
   const { rows, number, hash, parent } = block
-  const place = { view: madeView, number, hash, parent }
-  const withRows = view?.withRows ?? false
+  const place = { view, number, hash, parent }
   if (withRows && rows === null) await send({ kind: 'failed', ...place })
   if (withRows && rows !== null) {
     const { count, bytes } = rows
@@ -174,14 +188,18 @@ async function sendBlock(
     }
   }
   if (rows === null || signs?.(block) === false) return
-  await send({ kind: 'statement', excerpt: madeExcerpt(block, signer) })
+  await send({ kind: 'statement', excerpt: madeExcerpt(block, signer, view) })
 }
 
 /** What a Host signs of a made-up block. */
-export function madeExcerpt({ number, hash, rows }: MadeBlock, signer: DigestSigner): Uint8Array {
-  const leaf = { view: madeView, rowsRoot: rows?.root ?? '', count: rows?.count ?? 0 }
+export function madeExcerpt(
+  { number, hash, rows }: MadeBlock,
+  signer: DigestSigner,
+  view: string = madeView,
+): Uint8Array {
+  const leaf = { view, rowsRoot: rows?.root ?? '', count: rows?.count ?? 0 }
   const statement = signedLeaves(number, hash, [leaf], { signer, network: testNetwork })
-  const excerpt = excerptOf(statement, new Set([madeView]))
+  const excerpt = excerptOf(statement, new Set([view]))
   if (excerpt === null) throw new Error('a statement has its leaf')
   return encodeStatementExcerpt(excerpt)
 }
