@@ -37,8 +37,7 @@ const retry: Backoff = { minMs: 500, maxMs: 30_000 }
 const checkMs = 1_000
 /** How long a block may wait for the signature of a Host that has it before the Host is asked again. */
 const unheardMs = 10_000
-/** How often a Host is asked for a View that it did not have. */
-const askServedMs = 30_000
+const defaultAskServedMs = 30_000
 
 export function openHostLinks(options: LinkOptions, parts: LinkParts): HostLinks {
   const state: Links = {
@@ -209,16 +208,21 @@ const endTexts: Readonly<Record<StreamEnd['error'], string>> = {
  * The same to Hosts that did not have a View which nobody feeds.
  */
 function askAgain({ links, options, parts, feeding }: Links): void {
+  const { views, askServedMs = defaultAskServedMs } = options
   const nowMs = performance.now()
   for (const link of links) {
     const { isOpen, identity, head, openedMs, changingRole } = link
-    if (!isOpen || identity === null || nowMs - openedMs < unheardMs) continue
-    const isUnheard = options.views.some((view) => {
+    if (!isOpen || identity === null) continue
+    const isUnheard = (view: string): boolean => {
       const lowest = parts.follower.unheard(view, identity, unheardMs)
       return lowest !== null && (head ?? -1) >= lowest
-    })
-    const isMissed = options.views.some((view) => !feeding.has(view) && !serves(link, view))
-    if (isUnheard || (isMissed && nowMs - openedMs >= askServedMs))
+    }
+    const isMissed = (view: string): boolean => !feeding.has(view) && !serves(link, view)
+    const openMs = nowMs - openedMs
+    if (
+      (openMs >= unheardMs && views.some(isUnheard)) ||
+      (openMs >= askServedMs && views.some(isMissed))
+    )
       changingRole.abort(new Error('it is asked again for what it has and signed'))
   }
 }

@@ -15,6 +15,8 @@ export interface LinkOptions {
   readonly minimumHosts: number
   /** How long nothing may be stored while enough Hosts signed more. Default 5 s. */
   readonly stallMs?: number
+  /** How often a Host is asked for a View that it did not have. Default 30 s. */
+  readonly askServedMs?: number
 }
 
 export interface LinkParts {

@@ -1,17 +1,12 @@
 /** How much of what Hosts send waits for votes before the Host that feeds is read no further. */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { openAcceptedHosts } from '../../../src/app/accepted-hosts.ts'
-import { openRowFollower, type RowFollower } from '../../../src/app/follow/follower.ts'
+import type { RowFollower } from '../../../src/app/follow/follower.ts'
 import { createPendingBlocks } from '../../../src/app/follow/pending-blocks.ts'
-import { openFollowedViews } from '../../../src/app/followed-views.ts'
 import { createSigner } from '../../../src/identity/signature.ts'
-import { openWriter } from '../../../src/store/write/writer.ts'
-import { captureLog } from '../../support/captured-log.ts'
-import { testNetwork } from '../../support/p2p-room.ts'
-import { testDirectory } from '../../support/test-store.ts'
 import { createMadeChain, type MadeBlock, madeSdl, madeView } from '../support/made-chain.ts'
 import { madeExcerpt } from '../support/made-host.ts'
+import { openTestFollower } from '../support/test-follower.ts'
 
 const signer = createSigner({ type: 'Ed25519', privateKey: new Uint8Array(32).fill(3) })
 const maxBlocks = 2_048
@@ -28,37 +23,13 @@ interface Feeding {
 
 /** A View that a Host feeds, which signs nothing by itself. */
 async function openFeeding(t: TestContext, maxPendingBytes?: number): Promise<Feeding> {
-  const { log } = captureLog()
-  const options = { path: testDirectory(t), network: testNetwork, retainBlocks: null } as const
-  const store = await openWriter({ ...options, program: 'app' }, { log })
   const nothing = (): void => undefined
-  const views = await openFollowedViews(
-    { ids: [madeView], minimumHosts: 1 },
-    { store, onChange: nothing },
-  )
-  const accepted = openAcceptedHosts(
-    { listed: [signer.identity], peers: [] },
-    { store, onChange: nothing },
-  )
-  const follower = openRowFollower(
-    {
-      ...{ network: testNetwork, minimumHosts: 1, signers: new Set<string>(), from: 0 },
-      ...(maxPendingBytes === undefined ? {} : { maxPendingBytes }),
-    },
-    {
-      ...{ store, views, accepted, log },
-      ...{ onHeight: nothing, onSealed: nothing, onRemoved: nothing },
-      onFatal: (error) => {
-        throw error
-      },
-    },
-  )
-  const ended = new AbortController()
-  t.after(async () => {
-    ended.abort()
-    await follower.close()
-    await store.close()
+  const { follower } = await openTestFollower(t, {
+    ...{ views: [madeView], hosts: [signer.identity] },
+    ...(maxPendingBytes === undefined ? {} : { maxPendingBytes }),
   })
+  const ended = new AbortController()
+  t.after(() => ended.abort())
   const listener = follower.listener(
     {
       ...{ peer: 'the Host', signal: ended.signal },
