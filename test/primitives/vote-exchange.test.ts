@@ -1,5 +1,6 @@
 /** The messages by which nodes find out which heads and seals they lack. */
 import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
 import { test } from 'node:test'
 import { encode } from '@ipld/dag-cbor'
 import fc from 'fast-check'
@@ -180,4 +181,14 @@ test('a digest differs for other blocks, other roots and another order', () => {
   const digests = [[], [one], [other], [one, other], [other, one], [{ ...one, merkleRoot: '55' }]]
   assert.equal(new Set(digests.map(groupDigest)).size, digests.length)
   assert.equal(groupDigest([one]), groupDigest([{ ...one }]))
+})
+
+test('a digest is SHA-256 of block hashes and roots, of which 16 bytes are kept', () => {
+  const seals = ['1', '3'].map((digit) => ({
+    blockHash: `0x${digit.repeat(64)}`,
+    merkleRoot: String(Number(digit) + 1).repeat(64),
+  }))
+  const bytes = Buffer.from(['11', '22', '33', '44'].map((byte) => byte.repeat(32)).join(''), 'hex')
+  const whole = createHash('sha256').update(bytes).digest('hex')
+  assert.equal(groupDigest(seals), whole.slice(0, 32))
 })
