@@ -5,6 +5,7 @@ import type { KubernetesObject } from '../../../operator/runtime/client/kubernet
 import { builtinTypes } from '../../../operator/runtime/client/resource-type.ts'
 import { type Elector, openElector } from '../../../operator/runtime/elector.ts'
 import type { ServiceError } from '../../../src/errors.ts'
+import { metricValue } from '../../support/metric-value.ts'
 import { kubernetesRoom } from '../support/kubernetes-room.ts'
 
 interface Lease extends KubernetesObject {
@@ -63,6 +64,10 @@ function holder(): unknown {
   return (room.server.get(path) as Lease).spec?.['holderIdentity']
 }
 
+/** What alerts read: whether this process leads. */
+const master = async (): Promise<number> =>
+  await metricValue(room.client.registry, 'leader_election_master_status', { name: 'operator' })
+
 test('one leads, the other waits; what is given back is taken over at once', async () => {
   const first = compete('first')
   await first.elector.elected(AbortSignal.timeout(60_000))
@@ -76,6 +81,15 @@ test('one leads, the other waits; what is given back is taken over at once', asy
   await second.elector.elected(AbortSignal.timeout(60_000))
   const { spec } = room.server.get(path) as Lease
   assert.deepEqual([spec?.['holderIdentity'], spec?.['leaseTransitions']], ['second', 1])
+})
+
+test('a metric says that a process leads, until it has given the Lease back', async () => {
+  const { elector } = compete('first')
+  assert.equal(await master(), 0)
+  await elector.elected(AbortSignal.timeout(60_000))
+  assert.equal(await master(), 1)
+  await elector.close()
+  assert.equal(await master(), 0)
 })
 
 test('the Lease carries times with six decimals, as Kubernetes demands', async () => {
@@ -103,6 +117,7 @@ test('a Lease that another process took ends the leadership, and nothing is writ
   fence.guard.before?.(call)
   room.server.put(path, { spec: { holderIdentity: 'thief', leaseDurationSeconds: 15 } } as Lease)
   assert.equal((await lost).code, 'OPERATOR_LEADERSHIP_LOST')
+  assert.equal(await master(), 0)
   assert.throws(() => fence.guard.before?.(call), {
     code: 'OPERATOR_FENCED',
     message: 'apply configmaps was held back',
@@ -141,9 +156,11 @@ test('a leader that cannot renew in time holds its writes back, and goes on once
     return true
   })
   await room.client.log.line('the Lease is not renewed, nothing is written until it is')
+  assert.equal(await master(), 0)
   assert.throws(() => fence.guard.before?.(call), { code: 'OPERATOR_FENCED' })
   room.server.faults.clear()
   await room.client.log.line('the Lease is renewed, writing goes on')
+  assert.equal(await master(), 1)
   fence.guard.before?.(call)
   assert.equal(holder(), 'first')
 })
