@@ -94,6 +94,7 @@ test('replicas that do not answer are named before those that do not know it', (
     'Pending',
     'Replica 0, 2 does not answer yet.',
   ])
+  assert.deepEqual(saidOf([{}, undefined, null]), ['Pending', 'Replica 1 does not answer yet.'])
   assert.deepEqual(saidOf([{}, null, null]), [
     'Pending',
     'Replica 1, 2 has not read it yet, which takes up to a minute.',
