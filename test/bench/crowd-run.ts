@@ -5,13 +5,13 @@
  */
 import type { SealedBlockToStore } from '../../src/store/store.ts'
 import { pause } from '../support/programs.ts'
-import { unmatchedView } from './unmatched-view.ts'
 import {
   fullBlocks,
   isLive,
   lensProcessorMs,
   openViewRoom,
   ownProcessorMs,
+  unmatchedView,
   type ViewRoom,
 } from './view-room.ts'
 

@@ -7,7 +7,6 @@ import { decodingView, hostedView } from '../host/views/support/engine-room.ts'
 import { watchedAddresses } from '../support/chain/block-factory.ts'
 import { type Figure, show } from './figure.ts'
 import { median, timed } from './statistics.ts'
-import { unmatchedView } from './unmatched-view.ts'
 import {
   type Backfill,
   backfill,
@@ -15,6 +14,7 @@ import {
   lensProcessorMs,
   openViewRoom,
   ownProcessorMs,
+  unmatchedView,
   type ViewRoom,
 } from './view-room.ts'
 

@@ -3,9 +3,12 @@ import { readdirSync, readFileSync } from 'node:fs'
 import type { HostedView } from '../../src/host/views/hosted-view.ts'
 import type { ViewState } from '../../src/host/views/view-engine.ts'
 import type { SealedBlockToStore } from '../../src/store/store.ts'
-import { openEngineRoom } from '../host/views/support/engine-room.ts'
+import { hostedView, openEngineRoom } from '../host/views/support/engine-room.ts'
 import { chainBlocks, shapes } from '../support/chain/block-factory.ts'
 import { storableBlock } from '../support/chain/store-blocks.ts'
+import { createSeededRandom } from '../support/seeded-random.ts'
+
+const decodeLog = readFileSync(new URL('../../src/lenses/decode_log.wasm', import.meta.url))
 
 export type ViewRoom = Awaited<ReturnType<typeof openEngineRoom>>
 
@@ -26,6 +29,19 @@ export function fullBlocks(count: number): SealedBlockToStore[] {
   return Array.from(chainBlocks({ seed: 'views', count, shape: shapes.full }), (block) =>
     storableBlock(block),
   )
+}
+
+/** A View that wants an address, or an event, that no block has. */
+export function unmatchedView(number: number): HostedView {
+  const slot = 10 + number
+  const sdl = 'type Unmatched { address: String }'
+  const fields = '{ address topics data }'
+  const address = createSeededRandom(`unmatched:${number}`).hex(20)
+  if (number % 2 === 0)
+    return hostedView({ slot, query: `Log(filter: {address: {_eq: "${address}"}}) ${fields}`, sdl })
+  const abi = [{ type: 'event', name: `Unmatched${number}`, inputs: [] }]
+  const args = JSON.stringify({ abi, unmatched: 'drop' })
+  return hostedView({ slot, query: `Log ${fields}`, sdl, lenses: [decodeLog], args })
 }
 
 export const isLive = ({ name }: ViewState): boolean => name === 'live'
