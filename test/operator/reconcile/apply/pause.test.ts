@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Host } from '../../../../operator/api.ts'
+import type { Difference } from '../../../../operator/reconcile/apply/children.ts'
 import {
   type PausedPlan,
+  tryDifference,
   waitingChanges,
   waitingSecrets,
 } from '../../../../operator/reconcile/apply/pause.ts'
@@ -60,6 +62,9 @@ test('while paused a Secret that is missing or was changed waits, and is not wri
   assert.deepEqual(await reported(), [
     'Secret mainnet-host-schema-keys, which is refused (NameTaken)',
   ])
+  const metadata = { ...token?.metadata, deletionTimestamp: '2026-01-01T00:00:00Z' }
+  room.server.put(pathOf(token?.metadata?.name), { ...token, metadata } as never)
+  await assert.rejects(reported(), { code: 'OPERATOR_LEAVING' })
   assert.deepEqual(
     room.server.requests.filter(({ method }) => method !== 'GET'),
     [],
@@ -129,6 +134,22 @@ test('while paused a changed object is reported with the fields that would chang
     reported.includes('StatefulSet mainnet-host changed (spec.replicas)'),
     reported.join('; '),
   )
+})
+
+test('while paused an object that lost its owner, label or annotation is reported, no other', async () => {
+  const [object] = objects
+  assert.ok(object)
+  const { metadata } = object
+  const name = metadata?.name ?? ''
+  const found = async (lost: object): Promise<string | null> => {
+    const live = { ...object, metadata: { ...metadata, resourceVersion: '7', ...lost } }
+    const kind = 'ServiceAccount'
+    const difference: Difference = { kind, name, action: 'correct', drift: [], object, live }
+    return await tryDifference(partsWith([]), difference, signal)
+  }
+  assert.equal(await found({}), null)
+  for (const lost of [{ ownerReferences: [] }, { labels: {} }, { annotations: { a: 'b' } }])
+    assert.equal(await found(lost), `ServiceAccount ${name} changed`)
 })
 
 const storage = { ...host.spec.storage, restartToResize: true }
