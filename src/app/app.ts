@@ -11,6 +11,7 @@ import { attestationsAt } from '../graphql/rows/block-seals.ts'
 import { runtimeVersion } from '../lens/program/run-limits.ts'
 import { openP2p, type P2p } from '../p2p/p2p.ts'
 import { collections } from '../primitives/collections.ts'
+import { createInTurn } from '../primitives/in-turn.ts'
 import { openLog } from '../service/log.ts'
 import { peerAtEnd } from '../service/settings/peer-at-end.ts'
 import type { StoreReader, StoreWriter } from '../store/store.ts'
@@ -110,6 +111,7 @@ async function openParts(checked: CheckedOptions, parts: AppParts): Promise<App>
   }
   const following = {
     ...{ p2p, store, views, accepted, log, onChange: changes.note, onFatal },
+    inTurn: createInTurn(),
     ...visible(checked, { store, graphql, views, log, onFatal, onChange: changes.note }),
   }
   const options = { ...checked, peers: [...new Set(checked.peers.map(peerAtEnd))] }

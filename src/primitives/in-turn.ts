@@ -1,7 +1,7 @@
 /** Changes that are made one after the other, whoever asks for them. */
 
 /** Begins a change when all before it have ended, well or not; returns what it returns. */
-type InTurn = <T>(change: () => Promise<T>) => Promise<T>
+export type InTurn = <T>(change: () => Promise<T>) => Promise<T>
 
 export function createInTurn(): InTurn {
   let last: Promise<unknown> = Promise.resolve()

@@ -1,28 +1,16 @@
 /** How much of the disk an application uses. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { parseRowType } from '../../src/views/row-type.ts'
-import { createRowPacker, type PackedRows } from '../../src/views/rows.ts'
-import { createSeededRandom } from '../support/seeded-random.ts'
-import { createMadeChain, madeSdl } from './support/made-chain.ts'
+import { largeRows } from './support/large-rows.ts'
+import { createMadeChain } from './support/made-chain.ts'
 import { openMadeHost } from './support/made-host.ts'
 import { openTestApp, topOf, untilState } from './support/test-app.ts'
-
-/** A thousand rows that take some 300 kB however they are compressed. */
-function largeRows(number: number): PackedRows {
-  const random = createSeededRandom(`block ${number}`)
-  const packer = createRowPacker(parseRowType(madeSdl))
-  const text = (): string => random.bytes(300).toString('base64')
-  for (let row = 0; row < 1_000; row++)
-    packer.add({ from: `0x${number}`, to: text(), amount: row }, row)
-  return packer.finish()
-}
 
 test('the rows of the lowest blocks go once all take more than they may', async (t) => {
   const chain = createMadeChain({ from: 5 })
   const host = await openMadeHost(t, {
     chain,
-    alter: (block) => ({ ...block, rows: largeRows(block.number) }),
+    alter: (block) => ({ ...block, rows: largeRows(`block ${block.number}`) }),
   })
   const maxBytes = 16 * 1024 * 1024
   const app = await openTestApp(t, { hosts: [host], maxBytes })
@@ -49,4 +37,25 @@ test('the rows of the lowest blocks go once all take more than they may', async 
     message:
       /^There are no rows of the View Payment at block \d+: they went because .* took too much/,
   })
+})
+
+test('missing blocks of which some have to go at once for the bytes of the store hold up nothing', async (t) => {
+  const chain = createMadeChain()
+  chain.grow(100)
+  let tail = 60
+  const host = await openMadeHost(t, {
+    chain,
+    alter: (block) => ({ ...block, rows: largeRows(`block ${block.number}`) }),
+    get tail() {
+      return tail
+    },
+  })
+  const app = await openTestApp(t, { hosts: [host], maxBytes: 16 * 1024 * 1024 })
+  await untilState(app, (state) => topOf(state) === 99)
+  tail = 0
+  host.drop()
+  await untilState(app, ({ views: [view] }) => view?.done.length === 2)
+  await untilState(app, ({ views: [view] }) => view?.done.length === 1)
+  chain.grow(1)
+  await untilState(app, (state) => topOf(state) === 100)
 })

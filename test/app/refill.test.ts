@@ -75,3 +75,59 @@ test('new blocks do not wait for those that are missing', async (t) => {
   assert.equal(views[0]?.done.length, 2)
   await app.close()
 })
+
+test('missing blocks come from the Host that has them, whichever others are asked first', {
+  timeout: 60_000,
+}, async (t) => {
+  const chain = createMadeChain()
+  chain.grow(10)
+  let tail = 6
+  const hosts = [
+    await openMadeHost(t, { chain, tail: 6 }),
+    await openMadeHost(t, {
+      chain,
+      tail: 0,
+      alter: (block) => (block.number < 6 ? 'nothing' : block),
+    }),
+    await openMadeHost(t, {
+      chain,
+      get tail() {
+        return tail
+      },
+    }),
+  ]
+  const app = await openTestApp(t, { hosts })
+  await untilState(app, (state) => topOf(state) === 9)
+  tail = 0
+  hosts[2]?.drop()
+  const { views } = await untilState(app, ({ views: [view] }) => view?.done[0]?.from === 0)
+  assert.equal(views[0]?.rows, 20)
+})
+
+test('a block that cannot be had, though its Host comes again and again, holds up no other', {
+  timeout: 90_000,
+}, async (t) => {
+  const chain = createMadeChain()
+  chain.grow(10)
+  const missing = new Set([2, 6])
+  let tail = 9
+  const host = await openMadeHost(t, {
+    chain,
+    alter: (block) => (missing.has(block.number) ? 'nothing' : block),
+    replace: (frame) => {
+      if (frame.kind !== 'welcome') return [frame]
+      return [{ ...frame, views: frame.views.map((view) => ({ ...view, tail })) }]
+    },
+  })
+  const app = await openTestApp(t, { hosts: [host], from: 1 })
+  await untilState(app, (state) => topOf(state) === 9)
+  missing.delete(6)
+  tail = 0
+  const flapping = setInterval(() => {
+    chain.grow(1)
+    host.drop()
+  }, 3_000)
+  t.after(() => clearInterval(flapping))
+  const { views } = await untilState(app, ({ views: [view] }) => view?.done.length === 2)
+  assert.equal(views[0]?.done[1]?.from, 3)
+})

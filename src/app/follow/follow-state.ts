@@ -3,6 +3,7 @@
 import type { Logger } from 'pino'
 import type { WelcomedView } from '../../follow/host-frames.ts'
 import type { FollowedBlock } from '../../follow/open-frames.ts'
+import type { InTurn } from '../../primitives/in-turn.ts'
 import type { StoreWriter } from '../../store/store.ts'
 import type { AcceptedHosts } from '../accepted-hosts.ts'
 import type { FollowedViews, KnownView } from '../followed-views.ts'
@@ -38,6 +39,8 @@ export interface FollowerParts {
   readonly views: FollowedViews
   readonly accepted: AcceptedHosts
   readonly log: Logger
+  /** What is stored stays as a follower found it until it has stored what it made of that, also where several write. */
+  readonly inTurn: InTurn
   /** A View has something of a height that it did not have. */
   readonly onHeight: (view: KnownView, number: number) => void
   /** Seals of a stored block were added. */

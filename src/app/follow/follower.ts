@@ -17,7 +17,7 @@ import type { StreamListener } from './host-stream.ts'
 import { listen } from './incoming.ts'
 import { createPendingSeals } from './pending-seals.ts'
 import { createPendingVotes } from './pending-votes.ts'
-import { judge, lowestWanted, wake } from './storing.ts'
+import { firstMissing, judge, lowestWanted, wake } from './storing.ts'
 
 /** Where following a View stands. */
 interface FollowProgress {
@@ -27,7 +27,7 @@ interface FollowProgress {
   readonly passed: number
   /** Blocks that wait for votes. */
   readonly pending: number
-  /** The highest height that is stored; -1 for none. */
+  /** The highest height that is stored, of a hole that up to which it is filled; -1 for none. */
   readonly stored: number
   /** Whether the View failed at the lowest of those that wait. */
   readonly isFailed: boolean
@@ -116,9 +116,11 @@ function unheard(state: FollowerState, id: string, host: string, sinceMs: number
   return agreeing.includes(host) || differing.includes(host) ? null : lowest.number
 }
 
-function storedUpTo({ parts, blocks }: FollowerState, id: string): number {
+function storedUpTo(state: FollowerState, id: string): number {
+  const { parts, blocks, options } = state
   const view = parts.views.find(id)
   if (view === undefined) return -1
+  if (options.hole !== undefined) return firstMissing(state, view, options.hole) - 1
   return blocks.read((snapshot) =>
     Math.max(
       snapshot.viewRanges(view.slot).at(-1)?.[1] ?? -1,

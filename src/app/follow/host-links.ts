@@ -214,6 +214,7 @@ function askAgain({ links, options, parts, feeding }: Links): void {
     const { isOpen, identity, head, openedMs, changingRole } = link
     if (!isOpen || identity === null) continue
     const isUnheard = (view: string): boolean => {
+      if (!serves(link, view)) return false
       const lowest = parts.follower.unheard(view, identity, unheardMs)
       return lowest !== null && (head ?? -1) >= lowest
     }

@@ -3,7 +3,7 @@
  * came to lack when no Host in reach had them, and one may have them now. Each hole is filled by a follower of its own,
  * one at a time, so that new blocks do not wait for it.
  */
-import { heightGaps } from '../../primitives/height-ranges.ts'
+import { clipHeights, heightGaps } from '../../primitives/height-ranges.ts'
 import type { KnownView } from '../followed-views.ts'
 import type { FollowerOptions, FollowerParts, Hole } from './follow-state.ts'
 import { openRowFollower } from './follower.ts'
@@ -36,8 +36,9 @@ interface State {
 const checkMs = 2_000
 /** A hole is tried again after so long, and once a Host that may have it was connected since. */
 const retryMs = 600_000
-/** A hole is left when nothing of it was stored for so long. */
+/** A hole is left when nothing of it was stored for so long, and in the time in which each Host shows whether it has it. */
 const idleMs = 15_000
+const hostMs = 5_000
 /** Holes of a View that are looked at, the lowest ones. */
 const maxHoles = 1_000
 
@@ -68,20 +69,26 @@ export function openRefill(options: RefillOptions, parts: RefillParts): Refill {
   }
 }
 
-/** The first hole that a Host may fill which was not asked for it lately. */
+/**
+ * Of the holes that a Host may fill which was not asked for them lately the one that was tried longest ago, so that none
+ * that cannot be filled holds up the others.
+ */
 function nextHole({ options, parts, tried }: State): ViewHole | null {
   const nowMs = performance.now()
-  for (const [key, atMs] of tried) if (nowMs - atMs >= retryMs) tried.delete(key)
-  for (const view of parts.views.list()) {
-    const hole = holesOf(parts, view, options.from).find((each) => {
-      const servingSinceMs = parts.links.servingSinceMs(view.id, each.to)
-      return servingSinceMs !== null && servingSinceMs > (tried.get(keyOf(each)) ?? -Infinity)
-    })
-    if (hole === undefined) continue
-    tried.set(keyOf(hole), nowMs)
-    return hole
+  const holes = parts.views.list().flatMap((view) => holesOf(parts, view, options.from))
+  const keys = new Set(holes.map(keyOf))
+  for (const key of tried.keys()) if (!keys.has(key)) tried.delete(key)
+  const triedMs = (hole: ViewHole): number => tried.get(keyOf(hole)) ?? -Infinity
+  const isDue = (hole: ViewHole): boolean => {
+    const servingSinceMs = parts.links.servingSinceMs(hole.view.id, hole.to)
+    if (servingSinceMs === null) return false
+    return servingSinceMs > triedMs(hole) || nowMs - triedMs(hole) >= retryMs
   }
-  return null
+  const next = holes.filter(isDue).reduce<ViewHole | null>((best, hole) => {
+    return best === null || triedMs(hole) < triedMs(best) ? hole : best
+  }, null)
+  if (next !== null) tried.set(keyOf(next), nowMs)
+  return next
 }
 
 const keyOf = ({ view, from }: ViewHole): string => `${view.id} ${from}`
@@ -90,11 +97,9 @@ const keyOf = ({ view, from }: ViewHole): string => `${view.id} ${from}`
 function holesOf({ store }: RefillParts, view: KnownView, from: number): ViewHole[] {
   return store.reader.read((snapshot) => {
     const lowest = Math.max(from, snapshot.rowsFrom)
-    const below = [lowest - 1, lowest - 1] as const
-    const gaps = heightGaps([below, ...snapshot.viewRanges(view.slot)], maxHoles)
-    return gaps.flatMap(([first, last]) =>
-      first <= last && first >= lowest ? [{ view, from: first, to: last }] : [],
-    )
+    const done = clipHeights(snapshot.viewRanges(view.slot), lowest, Number.MAX_SAFE_INTEGER)
+    const gaps = heightGaps([[lowest - 1, lowest - 1], ...done], maxHoles)
+    return gaps.flatMap(([first, last]) => (first <= last ? [{ view, from: first, to: last }] : []))
   })
 }
 
@@ -122,7 +127,7 @@ async function fill({ options, parts, closing }: State, hole: ViewHole): Promise
     const { passed } = follower.progress(view.id)
     const nowMs = performance.now()
     if (passed > latest.passed) latest = { passed, atMs: nowMs }
-    if (nowMs - latest.atMs > idleMs) stop()
+    if (nowMs - latest.atMs > idleMs + hostMs * options.peers.length) stop()
   }, checkMs)
   closing.signal.addEventListener('abort', stop)
   parts.log.info({ view: view.id, from, to }, 'asks for missing blocks')

@@ -1,7 +1,8 @@
 /** Stores blocks that have their votes, View by View in the order of their heights, as long as anything changes. */
 import { notServedState } from '../../follow/host-frames.ts'
+import { subtractHeights, toHeightRanges, uniteHeights } from '../../primitives/height-ranges.ts'
 import type { KnownView } from '../followed-views.ts'
-import { type FollowerState, noteChange } from './follow-state.ts'
+import { type FollowerState, type Hole, noteChange } from './follow-state.ts'
 import { type FeedStep, nextStep } from './next-step.ts'
 import type { PendingBlock, PendingBlocks } from './pending-blocks.ts'
 import type { RowsVerdict } from './pending-votes.ts'
@@ -35,16 +36,20 @@ async function work(state: FollowerState): Promise<void> {
  * Does one step for a View; false where it has to wait. What it stored is dropped by the next one, which finds it: the
  * blocks that wait may be others by then.
  */
-async function advance(state: FollowerState, view: KnownView): Promise<boolean> {
+function advance(state: FollowerState, view: KnownView): Promise<boolean> {
+  return state.parts.inTurn(() => step(state, view))
+}
+
+async function step(state: FollowerState, view: KnownView): Promise<boolean> {
   const pending = state.pending.get(view.id)
   if (pending === undefined) return false
-  const step = decide(state, view, pending)
-  state.differing.set(view.id, step.kind === 'wait' ? step.differing : [])
-  if (step.kind === 'wait') return false
-  if (step.kind === 'known') {
-    pending.drop(step.blocks)
-    forget(state)
-  } else await store(state, view, pending.list()[0], step)
+  const next = decide(state, view, pending)
+  state.differing.set(view.id, next.kind === 'wait' ? next.differing : [])
+  if (next.kind === 'wait') return false
+  if (next.kind === 'known') {
+    pending.drop(next.blocks)
+    forget(state, view)
+  } else await store(state, view, pending.list()[0], next)
   return true
 }
 
@@ -56,7 +61,8 @@ function decide(state: FollowerState, view: KnownView, pending: PendingBlocks): 
     minimumHosts: options.minimumHosts,
     acceptedHosts: parts.accepted.list().size,
     storedHash: blocks.hashAt,
-    isDone: (number) => blocks.isDone(view, number) && !isMissing(state, view, number),
+    isDone: (number) =>
+      options.hole === undefined ? blocks.isDone(view, number) : !isMissing(state, view, number),
     doneBelow: (number) => blocks.doneBelow(view, number),
     lowestWanted: lowestWanted(state),
     mayHave: (number) => mayHave(state, view, number),
@@ -75,14 +81,25 @@ function decide(state: FollowerState, view: KnownView, pending: PendingBlocks): 
   return isReplacing && options.hole !== undefined ? { kind: 'wait', differing: [] } : step
 }
 
-/** Whether a height is to be filled although the View failed there. */
-function isMissing(
-  { options: { hole }, blocks, passed }: FollowerState,
-  view: KnownView,
-  number: number,
-): boolean {
-  const isWithin = hole !== undefined && number >= hole.from && number <= hole.to
-  return isWithin && !passed.has(number) && !blocks.hasRows(view, number)
+/** Whether a height of the hole has no rows, though the View may have failed there; what was pruned since is not missing. */
+function isMissing(state: FollowerState, view: KnownView, number: number): boolean {
+  const { hole } = state.options
+  const isWithin =
+    hole !== undefined && number >= Math.max(hole.from, lowestWanted(state)) && number <= hole.to
+  return isWithin && !state.passed.has(number) && !state.blocks.hasRows(view, number)
+}
+
+/** The first height of a hole that is to be filled yet; the one above it where none is. */
+export function firstMissing(
+  state: FollowerState,
+  { slot }: KnownView,
+  { from, to }: Hole,
+): number {
+  const lowest = Math.max(from, lowestWanted(state))
+  const done = state.blocks.read(({ viewRanges }) => viewRanges(slot))
+  const over = uniteHeights([...done, ...toHeightRanges([...state.passed])])
+  const [[first] = [to + 1]] = subtractHeights([[lowest, to]], over)
+  return first
 }
 
 /** The first height that is followed. */
@@ -164,8 +181,11 @@ const failureTexts = {
 } as const
 
 /** What was signed below all that still waits, and may still come, is of no use. */
-function forget({ pending, votes, seals }: FollowerState): void {
+function forget(state: FollowerState, view: KnownView): void {
+  const { pending, votes, seals, options } = state
   const lowest = [...pending.values()].map((each) => each.base()?.number ?? each.list()[0]?.number)
+  // A Host that does not have what a hole lacks sends what is above.
+  if (options.hole !== undefined) lowest.push(firstMissing(state, view, options.hole))
   const below = Math.min(...lowest.map((number) => number ?? 0))
   votes.forgetBelow(below)
   seals.forgetBelow(below)

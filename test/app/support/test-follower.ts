@@ -4,6 +4,7 @@ import type { Logger } from 'pino'
 import { openAcceptedHosts } from '../../../src/app/accepted-hosts.ts'
 import { openRowFollower, type RowFollower } from '../../../src/app/follow/follower.ts'
 import { openFollowedViews } from '../../../src/app/followed-views.ts'
+import { createInTurn } from '../../../src/primitives/in-turn.ts'
 import { openWriter } from '../../../src/store/write/writer.ts'
 import { captureLog } from '../../support/captured-log.ts'
 import { testNetwork } from '../../support/p2p-room.ts'
@@ -43,6 +44,7 @@ export async function openTestFollower(
     { network: testNetwork, minimumHosts: 1, signers: new Set(), from: 0, ...options },
     {
       ...{ store, views, accepted, log, onFatal },
+      inTurn: createInTurn(),
       ...{ onHeight: nothing, onSealed: nothing, onRemoved: nothing },
     },
   )
