@@ -9,6 +9,9 @@ import type { Feeding, Link, Links } from './link-state.ts'
 const defaultStallMs = 5_000
 /** How long a Host does not feed again after it stalled or sent what others did not sign. */
 const avoidMs = 60_000
+/** How long a View may hold up others, since its blocks get no votes, and how long it is not fed then unless some are stored. */
+const fullMs = 10_000
+const pausedMs = 600_000
 /** Checks in a row at which a Host is late, after which it is compared with others. */
 const lateChecks = 10
 /** A Host has to be so many times as fast to take the place of another one. */
@@ -43,7 +46,7 @@ export function keepServed(state: Links, link: Link): void {
 export function fillPlaces(state: Links): void {
   if (state.closing.signal.aborted) return
   for (const view of state.options.views) {
-    if (state.feeding.has(view) || !isKnown(state, view)) continue
+    if (state.feeding.has(view) || !isWanted(state, view)) continue
     const [best] = candidates(state, view)
     if (best !== undefined) setFeeder(state, view, best)
   }
@@ -54,6 +57,13 @@ export function fillPlaces(state: Links): void {
 export function checkFeeders(state: Links): void {
   const { parts, feeding } = state
   for (const [view, place] of feeding) {
+    noteStored(state, view, place)
+    if (isHoldingUp(state, view, place)) {
+      parts.log.warn({ view }, 'a View is not fed, since its blocks wait for further Hosts')
+      state.paused.set(view, performance.now() + pausedMs)
+      feeding.delete(view)
+      continue
+    }
     const others = candidates(state, view).filter((link) => link !== place.link)
     if (others.length === 0) continue
     const { peer } = place.link
@@ -95,11 +105,31 @@ function candidates(state: Links, view: string): Link[] {
 }
 
 function canFeed(state: Links, view: string, { views }: Link): boolean {
-  return isKnown(state, view) && views.get(view)?.state !== notServedState
+  return isWanted(state, view) && views.get(view)?.state !== notServedState
 }
 
-function isKnown({ parts }: Links, view: string): boolean {
-  return parts.follower.progress(view).isKnown
+/** Whether rows of a View can be read, and there is room for them. */
+function isWanted({ parts, paused }: Links, view: string): boolean {
+  const { isKnown, isFull } = parts.follower.progress(view)
+  const untilMs = paused.get(view)
+  if (untilMs === undefined) return isKnown
+  const isPaused = isFull && performance.now() < untilMs
+  if (!isPaused) paused.delete(view)
+  return isKnown && !isPaused
+}
+
+function noteStored({ parts }: Links, view: string, place: Feeding): void {
+  const { stored: number } = parts.follower.progress(view)
+  if (place.stored.number !== number) place.stored = { number, sinceMs: performance.now() }
+}
+
+/** Whether there has been no room for more blocks of a View for a while: the stream brings nothing of others either. */
+function isHoldingUp({ options, parts }: Links, view: string, { stored }: Feeding): boolean {
+  return (
+    options.views.length > 1 &&
+    parts.follower.progress(view).isFull &&
+    performance.now() - stored.sinceMs > fullMs
+  )
 }
 
 function isAvoided({ avoidedUntilMs }: Link, view: string): boolean {
@@ -132,7 +162,6 @@ function isBad(state: Links, view: string, place: Feeding): boolean {
   const { links, options, parts } = state
   const { stored, differing, isFailed } = parts.follower.progress(view)
   const nowMs = performance.now()
-  if (place.stored.number !== stored) place.stored = { number: stored, sinceMs: nowMs }
   const isOther = (identity: string): boolean =>
     links.some((link) => link.isOpen && link.identity === identity && link !== place.link)
   if (differing.some(isOther)) return true

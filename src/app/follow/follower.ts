@@ -14,7 +14,7 @@ import {
   type StreamSource,
 } from './follow-state.ts'
 import type { StreamListener } from './host-stream.ts'
-import { listen } from './incoming.ts'
+import { hasRoom, listen } from './incoming.ts'
 import { createPendingSeals } from './pending-seals.ts'
 import { createPendingVotes } from './pending-votes.ts'
 import { firstMissing, judge, lowestWanted, wake } from './storing.ts'
@@ -27,6 +27,8 @@ interface FollowProgress {
   readonly passed: number
   /** Blocks that wait for votes. */
   readonly pending: number
+  /** Whether there is no room for more of them, which holds up the stream that brings them. */
+  readonly isFull: boolean
   /** The highest height that is stored, of a hole that up to which it is filled; -1 for none. */
   readonly stored: number
   /** Whether the View failed at the lowest of those that wait. */
@@ -91,6 +93,7 @@ export function openRowFollower(options: FollowerOptions, parts: FollowerParts):
         isKnown: parts.views.find(view) !== undefined,
         passed: state.passed.size,
         pending: pending?.list().length ?? 0,
+        isFull: !hasRoom(state, view),
         stored: storedUpTo(state, view),
         isFailed: pending?.list()[0]?.rows === null,
         differing: state.differing.get(view) ?? [],

@@ -46,6 +46,7 @@ export function openHostLinks(options: LinkOptions, parts: LinkParts): HostLinks
     links: options.peers.map(createLink),
     closing: new AbortController(),
     feeding: new Map(),
+    paused: new Map(),
   }
   const running = state.links.map((link) =>
     keepLink(state, link).catch((error) => {

@@ -103,7 +103,7 @@ async function onBlock(
   source: StreamSource,
   block: ReceivedBlock,
 ): Promise<void> {
-  const { options, parts } = state
+  const { parts } = state
   const isFeeding = (): boolean => state.feeds.get(block.view) === source && !state.isClosed
   const pending = state.pending.get(block.view)
   const view = parts.views.find(block.view)
@@ -114,10 +114,20 @@ async function onBlock(
     throw malformedMessage('a block that does not stand on the one before')
   source.onProgress()
   wake(state)
+  await untilChanged(state, source, () => !isFeeding() || hasRoom(state, block.view))
+}
+
+/** Whether more blocks of a View are taken. What others wait with takes no View its part of the memory. */
+export function hasRoom(state: FollowerState, view: string): boolean {
+  const { options, parts } = state
+  const pending = state.pending.get(view)
+  if (pending === undefined) return true
+  if (pending.list().length >= maxPendingBlocks) return false
   const { maxPendingBytes = defaultPendingBytes } = options
-  const hasRoom = (): boolean =>
-    pendingBytes(state) <= maxPendingBytes && pending.list().length < maxPendingBlocks
-  await untilChanged(state, source, () => !isFeeding() || hasRoom())
+  return (
+    pendingBytes(state) <= maxPendingBytes ||
+    pending.bytes() <= maxPendingBytes / parts.views.ids.length
+  )
 }
 
 function pendingBytes({ pending }: FollowerState): number {

@@ -77,6 +77,8 @@ export interface Links {
   readonly closing: AbortController
   /** By the long ID of the View. */
   readonly feeding: Map<string, Feeding>
+  /** Views that nobody feeds until a time, since they held up what else their streams bring. */
+  readonly paused: Map<string, number>
 }
 
 /** A link to a peer that was not reached yet. */

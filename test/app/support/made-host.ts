@@ -28,8 +28,8 @@ interface MadeHostOptions {
   readonly sdl?: string
   /** What it sends in place of a block. Throws to end the stream. */
   readonly alter?: (block: MadeBlock) => MadeBlock | 'nothing'
-  /** What it sends in place of a frame. */
-  readonly replace?: (frame: HostFrame) => readonly (HostFrame | Uint8Array)[]
+  /** What it sends in place of a frame on a stream that was opened so. */
+  readonly replace?: (frame: HostFrame, open: OpenFrame) => readonly (HostFrame | Uint8Array)[]
   /** How long it takes for each block. */
   readonly blockMs?: number
   /** The lowest height that it has. */
@@ -86,7 +86,7 @@ interface Serving extends MadeHostOptions {
 async function serve(channel: Channel, open: OpenFrame, serving: Serving): Promise<void> {
   const { chain, signer, peerId, sdl, views = [madeView] } = serving
   const send = async (frame: HostFrame): Promise<void> => {
-    for (const each of serving.replace?.(frame) ?? [frame])
+    for (const each of serving.replace?.(frame, open) ?? [frame])
       await channel.write(each instanceof Uint8Array ? each : encodeHostFrame(each))
   }
   const head = chain.blocks().at(-1)
