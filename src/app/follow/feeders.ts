@@ -184,7 +184,7 @@ interface SignedTop {
 function signedTops({ links, parts }: Links, view: string): SignedTop[] {
   return links.flatMap((link) => {
     if (link.identity === null) return []
-    return [{ link, top: parts.follower.signedUpTo(link.identity).get(view) ?? -1 }]
+    return [{ link, top: parts.follower.signedUpTo(link.identity, view) }]
   })
 }
 

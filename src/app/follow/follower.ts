@@ -51,8 +51,8 @@ export interface RowFollower {
   /** Takes what a stream brings that was opened with these; for the Views that it feeds it replaces the one before. */
   listener(source: StreamSource, opened: readonly FollowedView[]): StreamListener
   progress(view: string): FollowProgress
-  /** The highest height of which a Host signed rows on its own stream, by View. */
-  signedUpTo(host: string): ReadonlyMap<string, number>
+  /** The highest height of which a Host signed rows of a View on its own stream; -1 for none. */
+  signedUpTo(host: string, view: string): number
   /**
    * The height of the lowest block of a View that waits, where it has done so for a while and nothing is known of what a
    * Host signed of it; else null.

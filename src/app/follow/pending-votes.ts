@@ -39,8 +39,8 @@ export interface PendingVotes {
   judge(rows: ClaimedRows, stored: readonly CountedStatement[]): RowsVerdict
   /** Takes the statements about a block out, since it is stored; those about others at its height go. */
   take(number: number, hash: string): readonly StatementExcerpt[]
-  /** The highest height of which a Host signed rows itself, by View. */
-  highest(host: string): ReadonlyMap<string, number>
+  /** The highest height of which a Host itself signed rows of a View; -1 for none. */
+  highest(host: string, view: string): number
   /** Hosts that signed rows of a View at some of these heights, both included, and do not say that it gave way. */
   signers(view: string, from: number, to: number): readonly string[]
   /** Whether a Host may add what it signed of a further height. */
@@ -125,7 +125,7 @@ export function createPendingVotes({ runtime }: { readonly runtime: number }): P
       for (const heights of hosts.values()) heights.delete(number)
       return taken
     },
-    highest: (host) => topsOf(hosts.get(host) ?? new Map()),
+    highest: (host, view) => topOf(hosts.get(host) ?? new Map(), view),
     signers: (view, from, to) =>
       [...hosts].flatMap(([host, heights]) => (hasSigned(heights, view, from, to) ? [host] : [])),
     hasRoom: (host) => (hosts.get(host)?.size ?? 0) < maxHeights,
@@ -136,14 +136,18 @@ export function createPendingVotes({ runtime }: { readonly runtime: number }): P
   }
 }
 
-/** The highest height of each View of which the Host itself signed rows. */
-function topsOf(heights: Heights): ReadonlyMap<string, number> {
-  const tops = new Map<string, number>()
-  for (const [number, { own, excerpts }] of heights) {
-    const leaves = excerpts.flatMap((each) => (each.blockHash === own ? each.leaves : []))
-    for (const { view } of leaves) tops.set(view, Math.max(number, tops.get(view) ?? -1))
+/** Looks at what came last first, which is mostly the highest, and at no height below one that was found. */
+function topOf(heights: Heights, view: string): number {
+  let top = -1
+  for (const number of [...heights.keys()].reverse()) {
+    if (number < top) continue
+    const { own = null, excerpts = [] } = heights.get(number) ?? {}
+    const isSigned = excerpts.some(
+      ({ blockHash, leaves }) => blockHash === own && leaves.some((leaf) => leaf.view === view),
+    )
+    if (isSigned) top = number
   }
-  return tops
+  return top
 }
 
 function forget(heights: Heights, below: number): void {

@@ -70,9 +70,7 @@ function decide(state: FollowerState, view: KnownView, pending: PendingBlocks): 
     leftOutSinceMs: (from) => leftOutSinceMs(state, view, from),
     waitsSinceMs: waitsSinceMs(state, view, pending.list()[0]),
     signersAbove: (number) =>
-      [...parts.accepted.list()].filter(
-        (host) => (state.votes.highest(host).get(view.id) ?? -1) > number,
-      ),
+      [...parts.accepted.list()].filter((host) => state.votes.highest(host, view.id) > number),
     storedHead: blocks.head(),
     judge: (block) => judge(state, view, block),
     nowMs: performance.now(),

@@ -96,10 +96,10 @@ test('what only others pass on of a Host counts, and is not its own word', () =>
   const book = createPendingVotes({ runtime: 1 })
   book.add(said(A, 7), false)
   assert.deepEqual(judge(book, 7), { agreeing: [A], direct: [], differing: [] })
-  assert.equal(book.highest(A).get(view), undefined)
+  assert.equal(book.highest(A, view), -1)
   assert.equal(book.isKnown(said(A, 7), true), true)
   assert.deepEqual(judge(book, 7).direct, [A])
-  assert.equal(book.highest(A).get(view), 7)
+  assert.equal(book.highest(A, view), 7)
 })
 
 test('votes that are stored count like those that wait', () => {
