@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Registry } from 'prom-client'
 import { encodeHostFrame } from '../../follow/host-frames.ts'
 import type { ChannelHandlers } from '../../p2p/streams/channels.ts'
+import type { RowStatement } from '../../row-votes/row-statement.ts'
 import type { StoreReader } from '../../store/store.ts'
 import type { Writer } from '../apply/writer.ts'
 import { noticing } from '../row-votes/noticing.ts'
@@ -73,10 +74,11 @@ export function openFollowers(
   { registry, reader, writer }: FollowersParts,
 ): Followers {
   const sessions: State['sessions'] = new Map()
+  const fresh = new Map<number, RowStatement>()
   const state: State = {
     options,
     sessions,
-    moments: createMoments(reader),
+    moments: createMoments(reader, fresh),
     metrics: createFollowMetrics(registry, () => sessions.size),
     stopping: new AbortController(),
     views: null,
@@ -85,14 +87,24 @@ export function openFollowers(
   const ringAll = (): void => {
     for (const session of sessions.keys()) session.ring()
   }
+  const tellSigned = (height: number): void => {
+    for (const session of sessions.keys()) session.onSigned(height)
+  }
   writer.onStored(ringAll)
   return {
     writer: {
       ...noticing(writer, ringAll),
       putRowStatement: async (statement, outdated) => {
-        const isStored = await writer.putRowStatement(statement, outdated)
-        for (const session of sessions.keys()) session.onSigned(statement.blockNumber)
-        return isStored
+        const { blockNumber } = statement
+        // It is told before it is stored: a Host that is killed in between signs the same again.
+        fresh.set(blockNumber, statement)
+        tellSigned(blockNumber)
+        try {
+          return await writer.putRowStatement(statement, outdated)
+        } finally {
+          if (fresh.get(blockNumber) === statement) fresh.delete(blockNumber)
+          tellSigned(blockNumber)
+        }
       },
     },
     begin: (views) => {

@@ -32,7 +32,11 @@ export interface Moments {
 /** After so long the rest waits for another turn of the event loop. */
 const turnMs = 10
 
-export function createMoments(reader: StoreReader): Moments {
+/** `fresh` is what this Host has signed by height, while that is being stored. */
+export function createMoments(
+  reader: StoreReader,
+  fresh: ReadonlyMap<number, RowStatement>,
+): Moments {
   const time = createShareOfTime()
   const waiting: { readonly use: Use<void>; readonly reject: (error: unknown) => void }[] = []
 
@@ -40,7 +44,7 @@ export function createMoments(reader: StoreReader): Moments {
     const startedAt = performance.now()
     try {
       reader.read((snapshot) => {
-        const moment = createMoment(snapshot)
+        const moment = createMoment(snapshot, fresh)
         do waiting.shift()?.use(moment)
         while (waiting.length > 0 && performance.now() - startedAt < turnMs)
       })
@@ -63,11 +67,11 @@ export function createMoments(reader: StoreReader): Moments {
         waiting.push({ use: settle, reject })
         if (waiting.length === 1) setImmediate(readTogether)
       }),
-    inTurn: (use) => time.run(() => reader.read((snapshot) => use(createMoment(snapshot)))),
+    inTurn: (use) => time.run(() => reader.read((snapshot) => use(createMoment(snapshot, fresh)))),
   }
 }
 
-function createMoment(snapshot: Snapshot): Moment {
+function createMoment(snapshot: Snapshot, fresh: ReadonlyMap<number, RowStatement>): Moment {
   const standing = new Map<string, StandingView>()
   const statements = new Map<number, readonly RowStatement[]>()
   return {
@@ -78,7 +82,11 @@ function createMoment(snapshot: Snapshot): Moment {
       return known
     },
     statements: (height) => {
-      const known = statements.get(height) ?? snapshot.rowStatements(height)
+      const signed = fresh.get(height)
+      const known = statements.get(height) ?? [
+        ...snapshot.rowStatements(height),
+        ...(signed === undefined ? [] : [signed]),
+      ]
       statements.set(height, known)
       return known
     },
