@@ -20,6 +20,8 @@ export interface BlockStore {
   read<T>(use: (snapshot: Snapshot) => T): T
   /** The hash of the block that is stored at a height. */
   hashAt(number: number): string | undefined
+  /** The parent of the block that is stored at a height. */
+  parentAt(number: number): string | undefined
   /** Whether a View has rows or a failure at a height, or the store keeps nothing that low. */
   isDone(view: KnownView, number: number): boolean
   hasRows(view: KnownView, number: number): boolean
@@ -64,6 +66,7 @@ export function createBlockStore(store: StoreWriter): BlockStore {
   return {
     read: reader.read,
     hashAt,
+    parentAt: (number) => reader.read(({ rowBlocks }) => rowBlocks.header(number)?.parentHash),
     excerpts: excerptsAt,
     isDone: ({ slot }, number) =>
       reader.read(

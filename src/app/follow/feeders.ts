@@ -16,6 +16,8 @@ const pausedMs = 600_000
 const lateChecks = 10
 /** A Host has to be so many times as fast to take the place of another one. */
 const fasterTimes = 1.25
+/** Blocks a second that a Host is worth which was not measured, where the one that fed is gone. */
+const untriedRate = 1
 /** For how long a Host that was slow is not tried again. */
 const rateKeptMs = 600_000
 
@@ -69,7 +71,9 @@ export function checkFeeders(state: Links): void {
     const { peer } = place.link
     if (isBad(state, view, place)) {
       parts.log.warn({ peer, view }, 'another Host feeds, since this one is behind or alone')
-      place.link.avoidedUntilMs.set(view, performance.now() + avoidMs)
+      const atMs = performance.now()
+      place.link.avoidedUntilMs.set(view, atMs + avoidMs)
+      place.link.rates.set(view, { rate: 0, atMs })
       feeding.delete(view)
       continue
     }
@@ -100,7 +104,7 @@ function candidates(state: Links, view: string): Link[] {
       (a, b) =>
         Number(isAvoided(a, view)) - Number(isAvoided(b, view)) ||
         beginsAt(a) - beginsAt(b) ||
-        (rateOf(b, view) ?? 0) - (rateOf(a, view) ?? 0),
+        (rateOf(b, view) ?? untriedRate) - (rateOf(a, view) ?? untriedRate),
     )
 }
 

@@ -37,6 +37,8 @@ const retry: Backoff = { minMs: 500, maxMs: 30_000 }
 const checkMs = 1_000
 /** How long a block may wait for the signature of a Host that has it before the Host is asked again. */
 const unheardMs = 10_000
+/** Each time in vain doubles it, up to so often. */
+const maxDoublings = 5
 const defaultAskServedMs = 30_000
 
 export function openHostLinks(options: LinkOptions, parts: LinkParts): HostLinks {
@@ -221,10 +223,11 @@ function askAgain({ links, options, parts, feeding }: Links): void {
     }
     const isMissed = (view: string): boolean => !feeding.has(view) && !serves(link, view)
     const openMs = nowMs - openedMs
-    if (
-      (openMs >= unheardMs && views.some(isUnheard)) ||
-      (openMs >= askServedMs && views.some(isMissed))
-    )
+    const isHeard = !views.some(isUnheard)
+    if (isHeard) link.unheardAsks = 0
+    const isDue = !isHeard && openMs >= unheardMs * 2 ** Math.min(link.unheardAsks, maxDoublings)
+    if (isDue) link.unheardAsks += 1
+    if (isDue || (openMs >= askServedMs && views.some(isMissed)))
       changingRole.abort(new Error('it is asked again for what it has and signed'))
   }
 }

@@ -204,6 +204,7 @@ async function takeSeals(
   const fresh = seals.filter(({ signatureIdentity }) => !known.has(signatureIdentity))
   const accepted = state.seals.accepted(place, fresh)
   if (accepted.length === 0) return
-  if (await state.blocks.addSeals(place, accepted)) state.parts.onSealed(place.number)
+  const isStored = await state.parts.inTurn(() => state.blocks.addSeals(place, accepted))
+  if (isStored) state.parts.onSealed(place.number)
   else state.seals.add(place, accepted)
 }

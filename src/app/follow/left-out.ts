@@ -8,7 +8,6 @@ import type { PendingBlock } from './pending-blocks.ts'
 export interface LeftOutFacts {
   /** What the lowest block has to stand on; null where any may be the first. */
   readonly base: FollowedBlock | null
-  readonly minimumHosts: number
   storedHash(number: number): string | undefined
   /** The highest height below one of which the View has something; null for none. */
   doneBelow(number: number): number | null
@@ -25,8 +24,8 @@ export interface LeftOutFacts {
 
 /** How long Hosts may take to show that they have what was left out. */
 const unseenPatienceMs = 10_000
-/** The same where fewer showed it than are believed. */
-const unbelievedPatienceMs = 60_000
+/** How long those that showed it may take to send it; afterwards it is a hole, which is asked for again. */
+const seenPatienceMs = 60_000
 
 /** Hosts that have what was left out below the lowest block, which has to wait; null where it need not. */
 export function waitsForLeftOut(
@@ -39,9 +38,8 @@ export function waitsForLeftOut(
   if (isTorn) return facts.signersOf(first.number - 1, first.number)
   if (below >= first.number - 1) return null
   const signers = facts.signersOf(below + 1, first.number - 1)
-  if (signers.length >= facts.minimumHosts) return signers
   if (signers.length === 0 && !facts.mayHave(first.number - 1)) return null
-  const patienceMs = signers.length === 0 ? unseenPatienceMs : unbelievedPatienceMs
+  const patienceMs = signers.length === 0 ? unseenPatienceMs : seenPatienceMs
   return facts.nowMs - facts.leftOutSinceMs(below + 1) < patienceMs ? signers : null
 }
 

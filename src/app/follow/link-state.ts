@@ -55,6 +55,8 @@ export interface Link {
   readonly avoidedUntilMs: Map<string, number>
   /** Blocks of a View a second that were stored while it fed and others were ahead, and when that was measured. */
   readonly rates: Map<string, { readonly rate: number; readonly atMs: number }>
+  /** How often it was asked again for signatures, without an end to what lacks them. */
+  unheardAsks: number
   /** Ends its stream, so that one of another role follows. */
   changingRole: AbortController
 }
@@ -99,6 +101,7 @@ export function createLink(peer: string): Link {
     fed: new Set(),
     avoidedUntilMs: new Map(),
     rates: new Map(),
+    unheardAsks: 0,
     changingRole: new AbortController(),
   }
 }

@@ -12,6 +12,7 @@ import type { RowsVerdict } from './pending-votes.ts'
 /** What the decision is made from. */
 export interface StepFacts extends LeftOutFacts {
   readonly pending: readonly PendingBlock[]
+  readonly minimumHosts: number
   /** How many Hosts there are whose word counts. */
   readonly acceptedHosts: number
   /** Whether the View has something of that height, or nothing that low is stored. */
@@ -100,11 +101,11 @@ function unagreed(facts: StepFacts, first: PendingBlock): FeedStep {
   const waitedMs = facts.nowMs - facts.waitsSinceMs
   if (isConflict(facts, first)) return { kind: 'wait', differing }
   if (first.rows === null)
-    return others.length === 0 && isPassedOver(facts, first) && waitedMs >= failedPatienceMs
+    return waitedMs >= failedPatienceMs && others.length === 0 && isPassedOver(facts, first)
       ? { kind: 'fail', why: 'failed' }
       : { kind: 'wait', differing }
-  const isPassed = agreedRun(facts, facts.pending.slice(1, 2)) > 0
-  return isPassed && isHopeless(facts, first) && waitedMs >= disputedPatienceMs
+  const isPassed = (): boolean => agreedRun(facts, facts.pending.slice(1, 2)) > 0
+  return waitedMs >= disputedPatienceMs && isPassed() && isHopeless(facts, first)
     ? { kind: 'fail', why: 'disputed' }
     : { kind: 'wait', differing }
 }

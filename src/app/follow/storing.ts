@@ -75,8 +75,17 @@ function decide(state: FollowerState, view: KnownView, pending: PendingBlocks): 
     judge: (block) => judge(state, view, block),
     nowMs: performance.now(),
   })
-  const isReplacing = step.kind === 'store' && step.removeAbove !== null
-  return isReplacing && options.hole !== undefined ? { kind: 'wait', differing: [] } : step
+  return options.hole !== undefined && !fitsHole(state, step)
+    ? { kind: 'wait', differing: [] }
+    : step
+}
+
+/** Whether nothing that is stored has to give way for a hole, on either side of it. */
+function fitsHole({ blocks }: FollowerState, step: FeedStep): boolean {
+  if (step.kind !== 'store') return true
+  const top = step.blocks.at(-1)
+  const parentAbove = top && blocks.parentAt(top.number + 1)
+  return step.removeAbove === null && (parentAbove === undefined || parentAbove === top?.hash)
 }
 
 /** Whether a height of the hole has no rows, though the View may have failed there; what was pruned since is not missing. */

@@ -46,7 +46,7 @@ export function openPosition(
   { cursor, withRows, from }: Omit<FollowedView, 'view'> & { readonly from: number },
 ): Position {
   const { snapshot } = moment
-  const place = cursor.find((block) => isOnChain(snapshot, block))
+  const place = commonBlock(snapshot, cursor)
   const [newest] = cursor
   const kept = place === undefined ? [] : cursor.slice(cursor.indexOf(place)).toReversed()
   const base = { view, withRows, from, blocks: kept, part: null, gap: null }
@@ -56,6 +56,26 @@ export function openPosition(
   const next = place === undefined ? from : place.number + 1
   const isNewest = place === newest
   return { ...base, next, retract: isNewest ? null : { place: place ?? null } }
+}
+
+/**
+ * The newest block of a cursor that is on the chain, looked for by halving: what lies below one that is, is as well. In a
+ * cursor that jumps between branches, or over what is not stored yet, it may be a lower one.
+ */
+function commonBlock(
+  snapshot: Snapshot,
+  cursor: readonly FollowedBlock[],
+): FollowedBlock | undefined {
+  let [from, to] = [0, cursor.length]
+  while (from < to) {
+    const middle = (from + to) >> 1
+    const block = cursor[middle]
+    if (block === undefined || isOnChain(snapshot, block) || isBelowAll(snapshot, block))
+      to = middle
+    else from = middle + 1
+  }
+  const found = cursor[from]
+  return found !== undefined && isOnChain(snapshot, found) ? found : undefined
 }
 
 /** Goes back to the highest common block where the last one gave way. */
