@@ -58,11 +58,6 @@ export function createBlockStore(store: StoreWriter): BlockStore {
     reader.read((snapshot) =>
       snapshot.statementExcerpts(number).filter(({ blockHash }) => blockHash === hash),
     )
-  const putBlocks = (
-    blocks: readonly ChainBlock[],
-    sealsOf: (hash: string) => readonly Seal[],
-  ): Promise<void> => store.putRowBlocks(blocks.map((block) => withSeals(store, block, sealsOf)))
-
   return {
     read: reader.read,
     hashAt,
@@ -116,8 +111,8 @@ export function createBlockStore(store: StoreWriter): BlockStore {
     addSeals: async ({ number, hash }, seals) => {
       const header = reader.read((snapshot) => snapshot.rowBlocks.header(number))
       if (header?.hash !== hash) return false
-      if (seals.length > 0)
-        await putBlocks([{ number, hash, parent: header.parentHash }], () => seals)
+      const block = { number, hash, parent: header.parentHash }
+      if (seals.length > 0) await store.putRowBlocks([withSeals(store, block, () => seals)])
       return true
     },
   }
