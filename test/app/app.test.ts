@@ -137,7 +137,7 @@ test('a block at which the View failed is passed over, and every answer says so'
     chain,
     alter: (block) => (block.number === 2 ? { ...block, rows: null } : block),
   })
-  const app = await openTestApp(t, { hosts: [host] })
+  const app = await openTestApp(t, { hosts: [host], patience: { checkMs: 50, failedMs: 200 } })
   await untilState(app, (state) => topOf(state) === 4)
   assert.deepEqual(await amounts(app), [...amountsOf(0, 1), ...amountsOf(3, 4)])
   const { incomplete } = await app.query(allPayments)

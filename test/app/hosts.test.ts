@@ -63,7 +63,10 @@ test('a Host that withholds blocks gives its place to one that sends them', asyn
     alter: (block) => (block.number < 5 ? block : 'nothing'),
   })
   const other = await openMadeHost(t, { chain })
-  const app = await openTestApp(t, { hosts: [withholding, other] })
+  const app = await openTestApp(t, {
+    hosts: [withholding, other],
+    patience: { checkMs: 50, stallMs: 300 },
+  })
   await untilState(app, (state) => topOf(state) === 9)
   assert.equal(app.state().views[0]?.rows, 20)
 })
@@ -129,7 +132,7 @@ test('a Host that is slow gives its place to a faster one, though it goes on wit
       return [frame]
     },
   })
-  const app = await openTestApp(t, { hosts: [slow, fast] })
+  const app = await openTestApp(t, { hosts: [slow, fast], patience: { checkMs: 100 } })
   await untilState(app, (state) => topOf(state) > 5)
   isThere = true
   await untilState(app, (state) => topOf(state) === 1_999)
@@ -271,7 +274,11 @@ test('a Host that feeds a branch of its own gives its place to those that others
   own.grow(50)
   const liar = await openMadeHost(t, { chain: own })
   const honest = [await openMadeHost(t, { chain }), await openMadeHost(t, { chain })]
-  const app = await openTestApp(t, { hosts: [liar, ...honest], minimumHosts: 2 })
+  const app = await openTestApp(t, {
+    hosts: [liar, ...honest],
+    minimumHosts: 2,
+    patience: { checkMs: 50, stallMs: 300 },
+  })
   await untilState(app, (state) => topOf(state) === 4)
   const { data } = await app.query<To, object>(everyTo)
   assert.equal(data.Payment.length, 10)
@@ -298,7 +305,11 @@ test('a block at which the View failed at every Host is passed over, and holds u
   const alter = (block: MadeBlock): MadeBlock =>
     block.number === 2 ? { ...block, rows: null } : block
   const hosts = [await openMadeHost(t, { chain, alter }), await openMadeHost(t, { chain, alter })]
-  const app = await openTestApp(t, { hosts, minimumHosts: 2 })
+  const app = await openTestApp(t, {
+    hosts,
+    minimumHosts: 2,
+    patience: { checkMs: 50, failedMs: 200 },
+  })
   const { views } = await untilState(app, (state) => topOf(state) === 5)
   assert.deepEqual([views[0]?.rows, views[0]?.blocksFailed], [10, 1])
 })

@@ -5,6 +5,8 @@ import { createMadeChain, type MadeBlock } from './support/made-chain.ts'
 import { openMadeHost } from './support/made-host.ts'
 import { openTestApp, topOf, untilState } from './support/test-app.ts'
 
+const patience = { checkMs: 50, missingCheckMs: 100 }
+
 test('blocks below the first come once a Host has them, from two Hosts where two have to agree', async (t) => {
   const chain = createMadeChain()
   chain.grow(10)
@@ -16,7 +18,7 @@ test('blocks below the first come once a Host has them, from two Hosts where two
     },
   }
   const hosts = [await openMadeHost(t, options), await openMadeHost(t, options)]
-  const app = await openTestApp(t, { hosts, minimumHosts: 2 })
+  const app = await openTestApp(t, { hosts, minimumHosts: 2, patience })
   const { views } = await untilState(app, (state) => topOf(state) === 9)
   assert.deepEqual(views[0]?.done, [{ from: 6, to: 9 }])
   tail = 0
@@ -32,16 +34,18 @@ test('blocks below the first come once a Host has them, from two Hosts where two
   assert.deepEqual(incomplete, [])
 })
 
-test('a block at which the View failed comes once a Host has computed it', {
-  timeout: 60_000,
-}, async (t) => {
+test('a block at which the View failed comes once a Host has computed it', async (t) => {
   const chain = createMadeChain()
   chain.grow(6)
   let isFailing = true
   const alter = (block: MadeBlock): MadeBlock =>
     isFailing && block.number === 2 ? { ...block, rows: null } : block
   const hosts = [await openMadeHost(t, { chain, alter }), await openMadeHost(t, { chain, alter })]
-  const app = await openTestApp(t, { hosts, minimumHosts: 2 })
+  const app = await openTestApp(t, {
+    hosts,
+    minimumHosts: 2,
+    patience: { ...patience, failedMs: 200, missingIdleMs: 500, missingHostMs: 100 },
+  })
   const passed = await untilState(app, (state) => topOf(state) === 5)
   assert.equal(passed.views[0]?.blocksFailed, 1)
   isFailing = false
@@ -64,7 +68,7 @@ test('new blocks do not wait for those that are missing', async (t) => {
       return blockMs
     },
   })
-  const app = await openTestApp(t, { hosts: [host] })
+  const app = await openTestApp(t, { hosts: [host], patience })
   await untilState(app, (state) => topOf(state) === 2_999)
   tail = 0
   blockMs = 20
@@ -76,9 +80,7 @@ test('new blocks do not wait for those that are missing', async (t) => {
   await app.close()
 })
 
-test('missing blocks come from the Host that has them, whichever others are asked first', {
-  timeout: 60_000,
-}, async (t) => {
+test('missing blocks come from the Host that has them, whichever others are asked first', async (t) => {
   const chain = createMadeChain()
   chain.grow(10)
   let tail = 6
@@ -96,7 +98,10 @@ test('missing blocks come from the Host that has them, whichever others are aske
       },
     }),
   ]
-  const app = await openTestApp(t, { hosts })
+  const app = await openTestApp(t, {
+    hosts,
+    patience: { ...patience, stallMs: 300, unseenMs: 300 },
+  })
   await untilState(app, (state) => topOf(state) === 9)
   tail = 0
   hosts[2]?.drop()
@@ -104,9 +109,7 @@ test('missing blocks come from the Host that has them, whichever others are aske
   assert.equal(views[0]?.rows, 20)
 })
 
-test('a block that cannot be had, though its Host comes again and again, holds up no other', {
-  timeout: 90_000,
-}, async (t) => {
+test('a block that cannot be had, though its Host comes again and again, holds up no other', async (t) => {
   const chain = createMadeChain()
   chain.grow(10)
   const missing = new Set([2, 6])
@@ -119,14 +122,18 @@ test('a block that cannot be had, though its Host comes again and again, holds u
       return [{ ...frame, views: frame.views.map((view) => ({ ...view, tail })) }]
     },
   })
-  const app = await openTestApp(t, { hosts: [host], from: 1 })
+  const app = await openTestApp(t, {
+    hosts: [host],
+    from: 1,
+    patience: { ...patience, missingIdleMs: 1_500, missingHostMs: 500 },
+  })
   await untilState(app, (state) => topOf(state) === 9)
   missing.delete(6)
   tail = 0
   const flapping = setInterval(() => {
     chain.grow(1)
     host.drop()
-  }, 3_000)
+  }, 1_000)
   t.after(() => clearInterval(flapping))
   const { views } = await untilState(app, ({ views: [view] }) => view?.done.length === 2)
   assert.equal(views[0]?.done[1]?.from, 3)

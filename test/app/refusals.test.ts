@@ -63,7 +63,10 @@ test('blocks that no Host has are missing in every answer, and who names one is 
   chain.grow(8)
   const alter = (block: MadeBlock): MadeBlock | 'nothing' =>
     block.number === 3 || block.number === 4 ? 'nothing' : block
-  const app = await openTestApp(t, { hosts: [await openMadeHost(t, { chain, alter })] })
+  const app = await openTestApp(t, {
+    hosts: [await openMadeHost(t, { chain, alter })],
+    patience: { checkMs: 50, unseenMs: 200 },
+  })
   await untilState(app, (state) => topOf(state) === 7)
   const { incomplete } = await app.query('{ COUNT(Payment: {}) }')
   assert.deepEqual(incomplete, [{ ...complete, blocksLeft: 2, left: [{ from: 3, to: 4 }] }])
@@ -82,7 +85,7 @@ test('a query that names a block without rows says why, and where the applicatio
     chain,
     alter: (block) => (block.number === 2 ? { ...block, rows: null } : block),
   })
-  const app = await openTestApp(t, { hosts: [host] })
+  const app = await openTestApp(t, { hosts: [host], patience: { checkMs: 50, failedMs: 200 } })
   await untilState(app, (state) => topOf(state) === 4)
   await assertRefused(app.query('{ Payment(filter: {_blockNumber: 2}) { to } }'), {
     code: 'APP_QUERY_REFUSED',

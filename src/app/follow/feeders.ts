@@ -6,11 +6,9 @@
 import { notServedState } from '../../follow/host-frames.ts'
 import type { Feeding, Link, Links } from './link-state.ts'
 
-const defaultStallMs = 5_000
 /** How long a Host does not feed again after it stalled or sent what others did not sign. */
 const avoidMs = 60_000
-/** How long a View may hold up others, since its blocks get no votes, and how long it is not fed then unless some are stored. */
-const fullMs = 10_000
+/** How long a View is not fed after it held up others, unless some of its blocks are stored. */
 const pausedMs = 600_000
 /** Checks in a row at which a Host is late, after which it is compared with others. */
 const lateChecks = 10
@@ -132,7 +130,7 @@ function isHoldingUp({ options, parts }: Links, view: string, { stored }: Feedin
   return (
     options.views.length > 1 &&
     parts.follower.progress(view).isFull &&
-    performance.now() - stored.sinceMs > fullMs
+    performance.now() - stored.sinceMs > options.patience.fullMs
   )
 }
 
@@ -170,7 +168,7 @@ function isBad(state: Links, view: string, place: Feeding): boolean {
     links.some((link) => link.isOpen && link.identity === identity && link !== place.link)
   if (differing.some(isOther)) return true
   const ahead = signedTops(state, view).filter(({ top }) => top > stored)
-  const isStalled = nowMs - place.stored.sinceMs > (options.stallMs ?? defaultStallMs)
+  const isStalled = nowMs - place.stored.sinceMs > options.patience.stallMs
   return (
     isStalled &&
     !isFailed &&

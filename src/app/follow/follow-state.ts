@@ -9,6 +9,7 @@ import type { AcceptedHosts } from '../accepted-hosts.ts'
 import type { FollowedViews, KnownView } from '../followed-views.ts'
 import type { BlockStore } from './block-store.ts'
 import type { Welcome } from './host-stream.ts'
+import type { Patience } from './patience.ts'
 import type { PendingBlocks } from './pending-blocks.ts'
 import type { PendingSeals } from './pending-seals.ts'
 import type { PendingVotes } from './pending-votes.ts'
@@ -30,6 +31,7 @@ export interface FollowerOptions {
   readonly from: number
   /** Fills these heights and nothing else: what is stored stays. Default: follows what comes above. */
   readonly hole?: Hole
+  readonly patience: Patience
   /** Memory that blocks which wait for votes may take. Default 8 MiB. */
   readonly maxPendingBytes?: number
 }

@@ -34,12 +34,8 @@ export interface HostLinks {
 }
 
 const retry: Backoff = { minMs: 500, maxMs: 30_000 }
-const checkMs = 1_000
-/** How long a block may wait for the signature of a Host that has it before the Host is asked again. */
-const unheardMs = 10_000
-/** Each time in vain doubles it, up to so often. */
+/** Each time that a Host is asked in vain for a signature doubles the time to the next, up to so often. */
 const maxDoublings = 5
-const defaultAskServedMs = 30_000
 
 export function openHostLinks(options: LinkOptions, parts: LinkParts): HostLinks {
   const state: Links = {
@@ -63,7 +59,7 @@ export function openHostLinks(options: LinkOptions, parts: LinkParts): HostLinks
     } catch (error) {
       if (!state.closing.signal.aborted) parts.onFatal(error)
     }
-  }, checkMs)
+  }, options.patience.checkMs)
   return {
     reports: () => state.links.map((link) => toReport(state, link)),
     isFed: (view) => state.feeding.get(view)?.link.isOpen ?? false,
@@ -211,7 +207,8 @@ const endTexts: Readonly<Record<StreamEnd['error'], string>> = {
  * The same to Hosts that did not have a View which nobody feeds.
  */
 function askAgain({ links, options, parts, feeding }: Links): void {
-  const { views, askServedMs = defaultAskServedMs } = options
+  const { views, patience } = options
+  const { unheardMs, askServedMs } = patience
   const nowMs = performance.now()
   for (const link of links) {
     const { isOpen, identity, head, openedMs, changingRole } = link

@@ -3,6 +3,7 @@
  * not have it either; so what others signed there is waited for, from one of them.
  */
 import type { FollowedBlock } from '../../follow/open-frames.ts'
+import type { Patience } from './patience.ts'
 import type { PendingBlock } from './pending-blocks.ts'
 
 export interface LeftOutFacts {
@@ -20,10 +21,9 @@ export interface LeftOutFacts {
   /** Since when nothing has come of a height although the Host that feeds sent what is above, whichever Host that was. */
   leftOutSinceMs(from: number): number
   readonly nowMs: number
+  readonly patience: Pick<Patience, 'unseenMs' | 'failedMs'>
 }
 
-/** How long Hosts may take to show that they have what was left out. */
-const unseenPatienceMs = 10_000
 /** How long those that showed it may take to send it; afterwards it is a hole, which is asked for again. */
 const seenPatienceMs = 60_000
 
@@ -39,7 +39,7 @@ export function waitsForLeftOut(
   if (below >= first.number - 1) return null
   const signers = facts.signersOf(below + 1, first.number - 1)
   if (signers.length === 0 && !facts.mayHave(first.number - 1)) return null
-  const patienceMs = signers.length === 0 ? unseenPatienceMs : seenPatienceMs
+  const patienceMs = signers.length === 0 ? facts.patience.unseenMs : seenPatienceMs
   return facts.nowMs - facts.leftOutSinceMs(below + 1) < patienceMs ? signers : null
 }
 

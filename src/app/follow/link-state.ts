@@ -3,6 +3,7 @@ import type { Logger } from 'pino'
 import type { WelcomedView } from '../../follow/host-frames.ts'
 import type { P2p } from '../../p2p/p2p.ts'
 import type { RowFollower } from './follower.ts'
+import type { Patience } from './patience.ts'
 
 export interface LinkOptions {
   /** As in `Ethereum__Mainnet`. */
@@ -13,10 +14,7 @@ export interface LinkOptions {
   readonly views: readonly string[]
   /** Hosts that have to agree on rows. */
   readonly minimumHosts: number
-  /** How long nothing may be stored while enough Hosts signed more. Default 5 s. */
-  readonly stallMs?: number
-  /** How often a Host is asked for a View that it did not have. Default 30 s. */
-  readonly askServedMs?: number
+  readonly patience: Patience
 }
 
 export interface LinkParts {

@@ -46,8 +46,6 @@ export type FeedStep =
 
 /** Blocks that are stored at once. */
 const maxBlocks = 64
-/** How long Hosts may take to contradict one at which the View failed. */
-const failedPatienceMs = 10_000
 /** How long rows wait at least that cannot get their votes any more, while later ones have theirs. */
 const disputedPatienceMs = 60_000
 
@@ -101,7 +99,7 @@ function unagreed(facts: StepFacts, first: PendingBlock): FeedStep {
   const waitedMs = facts.nowMs - facts.waitsSinceMs
   if (isConflict(facts, first)) return { kind: 'wait', differing }
   if (first.rows === null)
-    return waitedMs >= failedPatienceMs && others.length === 0 && isPassedOver(facts, first)
+    return waitedMs >= facts.patience.failedMs && others.length === 0 && isPassedOver(facts, first)
       ? { kind: 'fail', why: 'failed' }
       : { kind: 'wait', differing }
   const isPassed = (): boolean => agreedRun(facts, facts.pending.slice(1, 2)) > 0

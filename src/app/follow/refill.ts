@@ -33,12 +33,8 @@ interface State {
   readonly tried: Map<string, number>
 }
 
-const checkMs = 2_000
 /** A hole is tried again after so long, and once a Host that may have it was connected since. */
 const retryMs = 600_000
-/** A hole is left when nothing of it was stored for so long, and in the time in which each Host shows whether it has it. */
-const idleMs = 15_000
-const hostMs = 5_000
 /** Holes of a View that are looked at, the lowest ones. */
 const maxHoles = 1_000
 
@@ -59,7 +55,7 @@ export function openRefill(options: RefillOptions, parts: RefillParts): Refill {
     } catch (error) {
       parts.onFatal(error)
     }
-  }, checkMs)
+  }, options.patience.missingCheckMs)
   return {
     close: async () => {
       clearInterval(timer)
@@ -106,6 +102,8 @@ function holesOf({ store }: RefillParts, view: KnownView, from: number): ViewHol
 /** Follows the Hosts from the beginning of a hole, until its last height is there or nothing more comes. */
 async function fill({ options, parts, closing }: State, hole: ViewHole): Promise<void> {
   const { view, from, to } = hole
+  const { missingCheckMs, missingIdleMs, missingHostMs } = options.patience
+  const idleMs = missingIdleMs + missingHostMs * options.peers.length
   const isFilled = (): boolean => !holesOf(parts, view, from).some((each) => each.from <= to)
   const over = Promise.withResolvers<void>()
   const stop = (): void => over.resolve()
@@ -127,8 +125,8 @@ async function fill({ options, parts, closing }: State, hole: ViewHole): Promise
     const { passed } = follower.progress(view.id)
     const nowMs = performance.now()
     if (passed > latest.passed) latest = { passed, atMs: nowMs }
-    if (nowMs - latest.atMs > idleMs + hostMs * options.peers.length) stop()
-  }, checkMs)
+    if (nowMs - latest.atMs > idleMs) stop()
+  }, missingCheckMs)
   closing.signal.addEventListener('abort', stop)
   parts.log.info({ view: view.id, from, to }, 'asks for missing blocks')
   const links = openHostLinks({ ...options, views: [view.id] }, { ...parts, follower })

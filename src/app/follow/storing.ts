@@ -74,6 +74,7 @@ function decide(state: FollowerState, view: KnownView, pending: PendingBlocks): 
     storedHead: blocks.head(),
     judge: (block) => judge(state, view, block),
     nowMs: performance.now(),
+    patience: options.patience,
   })
   return options.hole !== undefined && !fitsHole(state, step)
     ? { kind: 'wait', differing: [] }

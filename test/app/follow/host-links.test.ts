@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { openHostLinks } from '../../../src/app/follow/host-links.ts'
+import { usualPatience } from '../../../src/app/follow/patience.ts'
 import { connect, openRoom, testNetwork, until } from '../../support/p2p-room.ts'
 import { createMadeChain, madeView, otherView } from '../support/made-chain.ts'
 import { openMadeHost } from '../support/made-host.ts'
@@ -22,7 +23,13 @@ test('a Host is asked again for a View that it did not have, and feeds it once i
   const views = [madeView, otherView]
   const { follower, log, onFatal } = await openTestFollower(t, { views, hosts: [host.identity] })
   const links = openHostLinks(
-    { network: testNetwork, peers: [host.room.id], views, minimumHosts: 1, askServedMs: 100 },
+    {
+      network: testNetwork,
+      peers: [host.room.id],
+      views,
+      minimumHosts: 1,
+      patience: { ...usualPatience, checkMs: 100, askServedMs: 100 },
+    },
     { p2p: application.p2p, follower, log, onChange: () => undefined, onFatal },
   )
   t.after(() => links.close())

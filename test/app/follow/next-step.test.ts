@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type FeedStep, nextStep, type StepFacts } from '../../../src/app/follow/next-step.ts'
+import { usualPatience } from '../../../src/app/follow/patience.ts'
 import type { PendingBlock } from '../../../src/app/follow/pending-blocks.ts'
 import type { RowsVerdict } from '../../../src/app/follow/pending-votes.ts'
 import { pendingBlock } from '../support/pending-block.ts'
@@ -39,6 +40,7 @@ function step(given: Case): FeedStep {
     minimumHosts,
     acceptedHosts,
     nowMs,
+    patience: usualPatience,
     waitsSinceMs: 0,
     signersAbove: () => given.above ?? ['A', 'B'],
     storedHash: (number) => hashes.get(number),

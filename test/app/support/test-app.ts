@@ -3,7 +3,9 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
-import { type App, type AppOptions, type AppState, openApp } from '../../../src/app/app.ts'
+import type { App, AppOptions, AppState } from '../../../src/app/app.ts'
+import { type Patience, usualPatience } from '../../../src/app/follow/patience.ts'
+import { openRunningApp } from '../../../src/app/running-app.ts'
 import { testNetwork } from '../../support/p2p-room.ts'
 import { madeView } from './made-chain.ts'
 import type { MadeHost } from './made-host.ts'
@@ -13,6 +15,8 @@ interface TestAppOptions extends Partial<Omit<AppOptions, 'peers' | 'hosts'>> {
   readonly hosts: readonly MadeHost[]
   /** Accepts those that peers prove to be instead. */
   readonly isTrusting?: boolean
+  /** What it waits otherwise for than usual. */
+  readonly patience?: Partial<Patience>
 }
 
 export async function temporaryFolder(t: TestContext): Promise<string> {
@@ -24,15 +28,16 @@ export async function temporaryFolder(t: TestContext): Promise<string> {
 /** Closed after the test. */
 export async function openTestApp(
   t: TestContext,
-  { hosts, isTrusting = false, ...options }: TestAppOptions,
+  { hosts, isTrusting = false, patience, ...options }: TestAppOptions,
 ): Promise<App> {
-  const app = await openApp({
+  const app = await openRunningApp({
     path: options.path ?? (await temporaryFolder(t)),
     network: testNetwork,
     views: [madeView],
     peers: hosts.map(({ room }) => room.address),
     ...(isTrusting ? {} : { hosts: hosts.map(({ identity }) => identity) }),
     ...options,
+    patience: { ...usualPatience, ...patience },
   })
   t.after(() => app.close())
   return app

@@ -3,6 +3,7 @@ import type { TestContext } from 'node:test'
 import type { Logger } from 'pino'
 import { openAcceptedHosts } from '../../../src/app/accepted-hosts.ts'
 import { openRowFollower, type RowFollower } from '../../../src/app/follow/follower.ts'
+import { usualPatience } from '../../../src/app/follow/patience.ts'
 import { openFollowedViews } from '../../../src/app/followed-views.ts'
 import { createInTurn } from '../../../src/primitives/in-turn.ts'
 import { openWriter } from '../../../src/store/write/writer.ts'
@@ -41,7 +42,14 @@ export async function openTestFollower(
   const views = await openFollowedViews({ ids, minimumHosts: 1 }, { store, onChange: nothing })
   const accepted = openAcceptedHosts({ listed, peers: [] }, { store, onChange: nothing })
   const follower = openRowFollower(
-    { network: testNetwork, minimumHosts: 1, signers: new Set(), from: 0, ...options },
+    {
+      network: testNetwork,
+      minimumHosts: 1,
+      signers: new Set(),
+      from: 0,
+      patience: usualPatience,
+      ...options,
+    },
     {
       ...{ store, views, accepted, log, onFatal },
       inTurn: createInTurn(),

@@ -1,0 +1,332 @@
+/** Opens the parts of an application, joins them, and closes them in order. */
+import { randomBytes } from 'node:crypto'
+import type { Logger } from 'pino'
+import { Registry } from 'prom-client'
+import { ServiceError } from '../errors.ts'
+import { type Graphql, openGraphql } from '../graphql/graphql.ts'
+import { attestationsAt } from '../graphql/rows/block-seals.ts'
+import { runtimeVersion } from '../lens/program/run-limits.ts'
+import { openP2p, type P2p } from '../p2p/p2p.ts'
+import { collections } from '../primitives/collections.ts'
+import { createInTurn } from '../primitives/in-turn.ts'
+import { openLog } from '../service/log.ts'
+import { peerAtEnd } from '../service/settings/peer-at-end.ts'
+import type { StoreReader, StoreWriter } from '../store/store.ts'
+import { openWriter } from '../store/write/writer.ts'
+import { type AcceptedHosts, openAcceptedHosts } from './accepted-hosts.ts'
+import { createStateReport } from './app-state.ts'
+import type { App, AppOptions, AppState } from './contract.ts'
+import { createDiskBound } from './disk-bound.ts'
+import type { FollowerParts } from './follow/follow-state.ts'
+import { openRowFollower, type RowFollower } from './follow/follower.ts'
+import { type HostLinks, openHostLinks } from './follow/host-links.ts'
+import type { Patience } from './follow/patience.ts'
+import { openRefill, type Refill } from './follow/refill.ts'
+import { type FollowedViews, openFollowedViews } from './followed-views.ts'
+import { type CheckedOptions, checkOptions } from './options.ts'
+import { createQueries } from './queries.ts'
+import { verifyRow } from './row-proof.ts'
+import { appGaps } from './view-gaps.ts'
+
+const changeMs = 250
+
+/** An application has the thread for itself, and its users wait for one answer at a time. */
+const limits = {
+  maxDepth: 15,
+  maxConditions: 2_000,
+  maxCost: 20_000_000,
+  maxRows: 100_000,
+  maxResultBytes: 256 * 1024 * 1024,
+  maxMs: 60_000,
+  maxHeldBytes: 512 * 1024 * 1024,
+} as const
+
+interface RunningOptions extends AppOptions {
+  readonly patience: Patience
+}
+
+/** As `openApp`, with a patience of one's own. */
+export async function openRunningApp(options: RunningOptions): Promise<App> {
+  const checked = { ...checkOptions(options), patience: options.patience }
+  options.signal?.throwIfAborted()
+  const log = options.log ?? openLog({ name: 'app', level: 'error' }, { write: () => undefined })
+  const registry = new Registry()
+  const closing = new AbortController()
+  const store = await openWriter(
+    { path: checked.path, network: checked.network, program: 'app', retainBlocks: null },
+    { log },
+  )
+  const app = await openParts(checked, { log, registry, store, closing }).catch(
+    async (error: unknown) => {
+      await store.close()
+      throw error
+    },
+  )
+  await closeWith(app, options.signal, log)
+  return app
+}
+
+/** Closes an application when a signal is aborted, also where it was before. Throws the signal's reason then. */
+async function closeWith(app: App, signal: AbortSignal | undefined, log: Logger): Promise<void> {
+  signal?.addEventListener(
+    'abort',
+    () => {
+      app.close().catch((error) => log.error({ err: error }, 'the application could not be closed'))
+    },
+    { once: true },
+  )
+  if (!signal?.aborted) return
+  await app.close()
+  throw signal.reason
+}
+
+interface AppParts {
+  readonly log: Logger
+  readonly registry: Registry
+  readonly store: StoreWriter
+  readonly closing: AbortController
+}
+
+async function openParts(
+  checked: CheckedOptions & Pick<RunningOptions, 'patience'>,
+  parts: AppParts,
+): Promise<App> {
+  const { store, closing, log, registry } = parts
+  const { reader } = store
+  const graphql = openEngine(checked, { log, registry, reader })
+  const changes = createChanges(() => state(), log)
+  const views = await openFollowedViews(
+    { ids: checked.views, minimumHosts: checked.minimumHosts },
+    { store, onChange: graphql.setViews },
+  )
+  const accepted = acceptHosts(checked, store)
+  const p2p = await openNode(checked, { log, registry })
+  let failure: string | null = null
+  const onFatal = (error: unknown): void => {
+    log.error({ err: error }, 'the store of the application failed')
+    failure ??= explained(error)
+    closing.abort(error)
+    changes.note()
+  }
+  const following = {
+    ...{ p2p, store, views, accepted, log, onChange: changes.note, onFatal },
+    inTurn: createInTurn(),
+    ...visible(checked, { store, graphql, views, log, onFatal, onChange: changes.note }),
+  }
+  const options = { ...checked, peers: [...new Set(checked.peers.map(peerAtEnd))] }
+  const follower = openRowFollower(options, following)
+  const links = openHostLinks(options, { ...following, follower })
+  const refill = openRefill(options, { ...following, links })
+  closing.signal.addEventListener('abort', () => {
+    void refill.close()
+    void links.close()
+  })
+  const { minimumHosts } = checked
+  const { isAccepted } = accepted
+  const isReady = (): boolean => areServed(graphql, views)
+  const state = createStateReport({
+    ...{ reader, views, follower, links, minimumHosts, isAccepted },
+    failure: () => failure,
+  })
+  let closed: Promise<void> | undefined
+  return {
+    ...createQueries({ graphql, isReady }, checked, closing.signal),
+    verifyDocument: (row) =>
+      reader.read((snapshot) =>
+        verifyRow(snapshot, row, {
+          views,
+          isAcceptedHost: accepted.isAccepted,
+          signers: checked.signers,
+        }),
+      ),
+    state,
+    onChange: changes.listen,
+    untilReady: (signal) =>
+      untilSo(isReady, (listener) => graphql.onViews(listener), [closing.signal, signal]),
+    untilLive: (signal) =>
+      untilSo(() => state().views.every((view) => view.state === 'live'), changes.listen, [
+        closing.signal,
+        signal,
+      ]),
+    close: () => {
+      closed ??= closeParts({ closing, changes, refill, links, follower, p2p, store })
+      return closed
+    },
+  }
+}
+
+/** In this order: nothing is written once the store closes. */
+async function closeParts({
+  closing,
+  changes,
+  refill,
+  links,
+  follower,
+  p2p,
+  store,
+}: Pick<AppParts, 'closing' | 'store'> & {
+  readonly changes: Changes
+  readonly refill: Refill
+  readonly links: HostLinks
+  readonly follower: RowFollower
+  readonly p2p: P2p
+}): Promise<void> {
+  closing.abort(new Error('the application is closed'))
+  changes.close()
+  await refill.close()
+  await links.close()
+  await follower.close()
+  await p2p.close()
+  await store.close()
+}
+
+function openEngine(
+  { network }: CheckedOptions,
+  parts: Pick<AppParts, 'log' | 'registry'> & { readonly reader: StoreReader },
+): Graphql {
+  const names = Object.values(collections).map(({ name }) => name)
+  const served = [...names, 'AttestationRecord'] as const
+  return openGraphql({ network, limits, collections: served, viewGaps: appGaps }, parts)
+}
+
+/** A Host that comes back is followed soon; so few peers can be dialled as often. */
+const redialMaxMs = 3_000
+
+/** Connects to the peers and to nobody else, under another peer ID each time. */
+function openNode(
+  { network, peers }: CheckedOptions,
+  { log, registry }: Pick<AppParts, 'log' | 'registry'>,
+): Promise<P2p> {
+  const source = { range: () => null, heights: () => [], sealedBlock: () => null }
+  return openP2p(
+    {
+      peerSeed: randomBytes(32),
+      network,
+      listen: [],
+      bootstrapPeers: peers,
+      limits: { redialMaxMs },
+    },
+    { log, registry, source, handlers: {} },
+  )
+}
+
+function acceptHosts({ hosts, peers }: CheckedOptions, store: StoreWriter): AcceptedHosts {
+  return openAcceptedHosts(
+    { listed: hosts, peers: peers.map(peerAtEnd) },
+    {
+      store,
+      onChange: (accepted) =>
+        store.reader.countRowVotesOf({ hosts: accepted, runtime: runtimeVersion }),
+    },
+  )
+}
+
+interface VisibleParts extends Pick<AppParts, 'store' | 'log'> {
+  readonly graphql: Graphql
+  readonly views: FollowedViews
+  readonly onFatal: (error: unknown) => void
+  readonly onChange: () => void
+}
+
+/** Says to subscribers what can be seen, once the blocks have their attestations. */
+function visible(
+  { maxBytes, minimumAttestations }: CheckedOptions,
+  { store, graphql, views, log, onFatal, onChange }: VisibleParts,
+): Pick<FollowerParts, 'onHeight' | 'onSealed' | 'onRemoved'> {
+  const keepBound = createDiskBound({ maxBytes }, { store, log, onFatal })
+  const unseen = new Set<number>()
+  const isAttested = (height: number): boolean =>
+    minimumAttestations === 0 ||
+    store.reader.read((snapshot) => attestationsAt(snapshot, height) >= minimumAttestations)
+  return {
+    onHeight: ({ name }, height) => {
+      keepBound()
+      onChange()
+      if (isAttested(height)) graphql.notifyRows(name, height)
+      else noteUnseen(unseen, height)
+    },
+    onSealed: (height) => {
+      if (!unseen.has(height) || !isAttested(height)) return
+      unseen.delete(height)
+      for (const { name } of views.list()) graphql.notifyRows(name, height)
+    },
+    onRemoved: (above) => {
+      for (const height of unseen) if (height > above) unseen.delete(height)
+    },
+  }
+}
+
+/** Blocks without their attestations of which subscribers are told later. */
+const maxUnseen = 4_096
+
+function noteUnseen(unseen: Set<number>, height: number): void {
+  unseen.add(height)
+  const [oldest] = unseen
+  if (unseen.size > maxUnseen && oldest !== undefined) unseen.delete(oldest)
+}
+
+function explained(error: unknown): string {
+  if (!(error instanceof ServiceError)) return String(error)
+  return [error.message, error.remedy].filter((part) => part !== undefined).join('. ')
+}
+
+interface Changes {
+  note(): void
+  listen(listener: (state: AppState) => void): () => void
+  close(): void
+}
+
+function createChanges(state: () => AppState, log: Logger): Changes {
+  const listeners = new Set<(state: AppState) => void>()
+  let timer: NodeJS.Timeout | undefined
+  return {
+    note: () => {
+      if (listeners.size === 0) return
+      timer ??= setTimeout(() => {
+        timer = undefined
+        try {
+          const now = state()
+          for (const listener of listeners) listener(now)
+        } catch (error) {
+          log.error({ err: error }, 'a listener of the application failed')
+        }
+      }, changeMs)
+    },
+    listen: (listener) => {
+      listeners.add(listener)
+      return () => void listeners.delete(listener)
+    },
+    close: () => {
+      listeners.clear()
+      clearTimeout(timer)
+    },
+  }
+}
+
+function areServed(graphql: Graphql, views: FollowedViews): boolean {
+  const served = new Set(graphql.views().map(({ name }) => name))
+  return views.ids.every((id) => served.has(views.find(id)?.name ?? ''))
+}
+
+/** Resolves once something is so; `listen` calls its listener when it may have become so. */
+async function untilSo(
+  isSo: () => boolean,
+  listen: (listener: () => void) => () => void,
+  signals: readonly (AbortSignal | undefined)[],
+): Promise<void> {
+  const signal = AbortSignal.any(signals.filter((each) => each !== undefined))
+  signal.throwIfAborted()
+  if (isSo()) return
+  const { promise, resolve, reject } = Promise.withResolvers<void>()
+  const fail = (): void => reject(signal.reason)
+  const stop = listen(() => {
+    if (isSo()) resolve()
+  })
+  signal.addEventListener('abort', fail)
+  try {
+    await promise
+  } finally {
+    stop()
+    signal.removeEventListener('abort', fail)
+  }
+}
