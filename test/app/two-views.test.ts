@@ -1,8 +1,8 @@
 /** Two Views of which one cannot be stored: the other goes on. */
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { randomBytes } from 'node:crypto'
+import { type TestContext, test } from 'node:test'
 import type { HostFrame } from '../../src/follow/host-frames.ts'
-import type { OpenFrame } from '../../src/follow/open-frames.ts'
 import { createSigner, type DigestSigner } from '../../src/identity/signature.ts'
 import {
   decodeStatementExcerpt,
@@ -10,23 +10,18 @@ import {
   excerptOf,
 } from '../../src/row-votes/statement-excerpt.ts'
 import { sortLeaves } from '../../src/row-votes/view-leaf.ts'
+import { captureLog } from '../support/captured-log.ts'
 import { namedHash } from '../support/chain/opaque-blocks.ts'
 import { testNetwork } from '../support/p2p-room.ts'
 import { signedLeaves } from '../support/signed-statements.ts'
 import { largeRows } from './support/large-rows.ts'
-import { createMadeChain, type MadeBlock, madeView } from './support/made-chain.ts'
-import { openMadeHost } from './support/made-host.ts'
+import { createMadeChain, type MadeBlock, type MadeChain, madeView } from './support/made-chain.ts'
+import { type MadeHost, openMadeHost } from './support/made-host.ts'
 import { openTestApp, topOf, untilState } from './support/test-app.ts'
 
 const heavyView = namedHash('a View of much')
+const views = [madeView, heavyView]
 const rows = largeRows('much')
-
-/** Rows of the second View, where they were asked for. */
-function heavyRows({ number, hash, parent }: MadeBlock, { views }: OpenFrame): HostFrame[] {
-  if (!views.some(({ view, withRows }) => view === heavyView && withRows)) return []
-  const place = { view: heavyView, number, hash, parent }
-  return [{ kind: 'rows', ...place, count: rows.count, part: 0, last: true, bytes: rows.bytes }]
-}
 
 /** What a Host signs that computed both. */
 function excerptOfBoth(block: MadeBlock, signer: DigestSigner): Uint8Array {
@@ -35,47 +30,63 @@ function excerptOfBoth(block: MadeBlock, signer: DigestSigner): Uint8Array {
     { view: heavyView, rowsRoot: rows.root, count: rows.count },
   ])
   const statement = signedLeaves(block.number, block.hash, leaves, { signer, network: testNetwork })
-  const excerpt = excerptOf(statement, new Set([madeView, heavyView]))
+  const excerpt = excerptOf(statement, new Set(views))
   assert.ok(excerpt)
   return encodeStatementExcerpt(excerpt)
 }
 
-test('a View that one of two Hosts does not sign is waited for, and holds up no other', {
-  timeout: 60_000,
-}, async (t) => {
-  const chain = createMadeChain()
-  chain.grow(60)
-  const blockOf = (excerpt: Uint8Array): MadeBlock => {
-    const { blockNumber } = decodeStatementExcerpt(excerpt)
+/** The rows of both Views are in the chain, and those of the second are large. */
+function openHost(t: TestContext, chain: MadeChain, signsHeavy: () => boolean): Promise<MadeHost> {
+  const signer = createSigner({ type: 'Ed25519', privateKey: randomBytes(32) })
+  const signed = (excerpt: Uint8Array): Uint8Array[] => {
+    const { blockNumber, leaves } = decodeStatementExcerpt(excerpt)
     const block = chain.blocks()[blockNumber]
     assert.ok(block)
-    return block
+    if (signsHeavy()) return [excerptOfBoth(block, signer)]
+    return leaves.some(({ view }) => view === heavyView) ? [] : [excerpt]
   }
-  const signer = createSigner({ type: 'Ed25519', privateKey: new Uint8Array(32).fill(7) })
-  const both = await openMadeHost(t, {
-    chain,
-    signer,
-    replace: (frame, open) => {
-      if (frame.kind !== 'statement') return [frame]
-      const block = blockOf(frame.excerpt)
-      return [...heavyRows(block, open), { ...frame, excerpt: excerptOfBoth(block, signer) }]
-    },
-  })
-  // The first feeds both Views, since this one begins above.
-  const one = await openMadeHost(t, {
-    chain,
-    replace: (frame) => {
-      if (frame.kind !== 'welcome') return [frame]
-      return [{ ...frame, views: frame.views.map((view) => ({ ...view, tail: 1 })) }]
-    },
-  })
+  const replace = (frame: HostFrame): HostFrame[] => {
+    if (frame.kind === 'statement')
+      return signed(frame.excerpt).map((excerpt) => ({ ...frame, excerpt }))
+    const isHeavy = frame.kind === 'rows' && frame.view === heavyView
+    return [isHeavy ? { ...frame, count: rows.count, bytes: rows.bytes } : frame]
+  }
+  return openMadeHost(t, { chain, signer, views, replace })
+}
+
+test('a View that one of two Hosts does not sign is waited for, and holds up no other', async (t) => {
+  const chain = createMadeChain()
+  let isHeavySigned = false
+  const both = await openHost(t, chain, () => true)
+  const one = await openHost(t, chain, () => isHeavySigned)
+  const { log, lines } = captureLog()
   const app = await openTestApp(t, {
-    hosts: [both, one],
-    views: [madeView, heavyView],
-    minimumHosts: 2,
+    ...{ hosts: [both, one], views, log, minimumHosts: 2 },
+    patience: { checkMs: 50, fullMs: 300 },
   })
-  await untilState(app, (state) => topOf(state) === 59)
+  await untilState(app, (state) => state.views.every((view) => view.state === 'catching-up'))
+  // Whichever Host feeds the second View, what it signs of the first is behind the rows for which there is no room.
+  chain.grow(60)
+  const { views: reports } = await untilState(app, (state) => topOf(state) === 59)
+  const paused = lines.filter(({ msg }) =>
+    msg.startsWith('a View is not fed, since its blocks wait'),
+  )
+  assert.deepEqual(
+    paused.map(({ view }) => view),
+    [heavyView],
+  )
+  assert.equal(reports[1]?.rows, 0)
   chain.grow(5)
-  const { views } = await untilState(app, (state) => topOf(state) === 64)
-  assert.equal(views[1]?.rows, 0)
+  await untilState(app, (state) => topOf(state) === 64)
+  isHeavySigned = true
+  one.drop()
+  const { views: whole } = await untilState(app, (state) => state.views[1]?.done.at(-1)?.to === 64)
+  const done = [{ from: 0, to: 64 }]
+  assert.deepEqual(
+    whole.map((view) => [view.done, view.rows]),
+    [
+      [done, 65 * 2],
+      [done, 65 * rows.count],
+    ],
+  )
 })
