@@ -60,7 +60,8 @@ export function openHostViews(
     { storePath, network, environment },
     { log, registry, lensMetrics, onEnded: () => void reader.clearDeadReaders() },
   )
-  engine.onRows(graphql.notifyRows)
+  // Followers only copy what is stored, and wait for its signature: they come before queries of subscribers.
+  engine.onRows((view, height) => setImmediate(graphql.notifyRows, view, height))
   const views = openViews({
     log,
     book,
