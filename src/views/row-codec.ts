@@ -119,29 +119,50 @@ export function readRow(bytes: Uint8Array): StoredRow {
   return { source, values }
 }
 
+// --- Single values ----------------------------------------------------------------------------
+
 /**
- * Where the source of a row between two places begins, and then each of its values, so that one is read without
- * the others.
- * @throws ServiceError `VIEWS_ROW_MALFORMED`.
+ * A row between two places of a chunk. Where its values begin is found as far as it is asked for: most queries want a few of
+ * the first.
  */
-export function findRowValues(bytes: Buffer, from: number, end: number): number[] {
-  const reader = createByteReader(bytes, from, end)
-  if (readHead(reader, major.array) !== 2) throw malformed('it is not a pair', reader)
-  const places = [reader.at]
-  skipValue(reader)
-  const count = readHead(reader, major.array)
-  if (count < 0) throw malformed('its values are not a list', reader)
-  for (let index = 0; index < count; index++) {
-    places.push(reader.at)
-    skipValue(reader)
-  }
-  if (reader.at !== end) throw malformed('bytes follow it', reader)
-  return places
+export interface RowPlaces {
+  /** Stands at the last place that was found. */
+  readonly reader: ByteReader
+  /** The source, and then each value in the order of the fields. */
+  readonly found: number[]
+  /** How many values there are. */
+  readonly values: number
 }
 
-/** Reads the value that begins at one of the places of a row, which ends at `end`. */
-export function readRowValue(bytes: Buffer, at: number, end: number): JsonValue {
-  return readNextValue(createByteReader(bytes, at, end), maxDepth)
+/**
+ * Nothing of the row is looked at but where its values begin.
+ * @throws ServiceError `VIEWS_ROW_MALFORMED`, also `valuePlace`.
+ */
+export function openRowPlaces(bytes: Buffer, from: number, end: number): RowPlaces {
+  const reader = createByteReader(bytes, from, end)
+  if (readHead(reader, major.array) !== 2) throw malformed('it is not a pair', reader)
+  const source = reader.at
+  skipValue(reader)
+  const values = readHead(reader, major.array)
+  if (values < 0) throw malformed('its values are not a list', reader)
+  return { reader, found: values === 0 ? [source] : [source, reader.at], values }
+}
+
+/** Where the source begins. */
+export function sourcePlace({ found, reader }: RowPlaces): number {
+  return found[0] ?? reader.end
+}
+
+/** Where the value of a field begins, by the position of the field in the SDL; undefined where the row has fewer. */
+export function valuePlace(
+  { reader, found, values }: RowPlaces,
+  field: number,
+): number | undefined {
+  while (found.length <= field + 1 && found.length <= values) {
+    skipValue(reader)
+    found.push(reader.at)
+  }
+  return found[field + 1]
 }
 
 /** Skips a value with everything in it, of which each item has at least one byte. */
@@ -174,6 +195,11 @@ function skipItem(reader: ByteReader): number {
       reader.at += head === double ? 9 : 1
       return 0
   }
+}
+
+/** Reads the value that begins at one of the places of a row, which ends at `end`. */
+export function readRowValue(bytes: Buffer, at: number, end: number): JsonValue {
+  return readNextValue(createByteReader(bytes, at, end), maxDepth)
 }
 
 /** Reads the value at the place of a reader, which stands behind it then; `depth` is how many lists and objects may nest. */

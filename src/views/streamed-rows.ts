@@ -30,7 +30,7 @@ export interface StreamBlock {
 export interface StreamedRows {
   /** Null for rows that were made when there was no further document. */
   readonly block: StreamBlock | null
-  /** Rows for `findRowValues`; behind the values of the SDL's fields stands the text of the source, if it was asked for. */
+  /** Rows for `openRowPlaces`; behind the values of the SDL's fields stands the text of the source, if it was asked for. */
   readonly chunk: Chunk
 }
 

@@ -4,7 +4,7 @@ import { encode } from '@ipld/dag-cbor'
 import fc from 'fast-check'
 import { ServiceError } from '../../src/errors.ts'
 import { createByteWriter } from '../../src/primitives/cbor.ts'
-import { findRowValues, readRow, readRowValue, writeRow } from '../../src/views/row-codec.ts'
+import { readRow, writeRow } from '../../src/views/row-codec.ts'
 import { parseRowType } from '../../src/views/row-type.ts'
 import { maxJsonDepth, toRow } from '../../src/views/row-values.ts'
 
@@ -41,59 +41,6 @@ test('objects with the same keys, or others, are sorted each for itself', () => 
       assert.deepEqual(written(values, 0), Buffer.from(encode([0, values])))
     }),
   )
-})
-
-test('single values of a row are found and read without the others', () => {
-  const row = fc.tuple(
-    fc.array(fc.jsonValue({ stringUnit: 'binary' }), { maxLength: 30, size: 'max' }),
-    source,
-  )
-  fc.assert(
-    fc.property(row, fc.nat(9), ([all, from], before) => {
-      const values = all.flatMap((json) => valuesOf(JSON.parse(JSON.stringify(json))))
-      const bytes = written(values, from)
-      const chunk = Buffer.concat([Buffer.alloc(before, 0xff), bytes, Buffer.alloc(3, 0xff)])
-      const end = before + bytes.length
-      const [place = -1, ...places] = findRowValues(chunk, before, end)
-      assert.equal(readRowValue(chunk, place, end), from)
-      assert.deepEqual(
-        places.map((at) => readRowValue(chunk, at, end)),
-        values,
-      )
-    }),
-  )
-})
-
-test('what is no row has no places of values', () => {
-  const isRefused = (bytes: Buffer): boolean => {
-    try {
-      findRowValues(bytes, 0, bytes.length)
-      return false
-    } catch (error) {
-      assert.ok(error instanceof ServiceError && error.code === 'VIEWS_ROW_MALFORMED')
-      return true
-    }
-  }
-  for (const hex of [
-    '',
-    '82',
-    '8200',
-    '8200f6',
-    '82001a',
-    '82009affffffff',
-    '8200bbff',
-    '820081fb00',
-    '8200816561',
-  ])
-    assert.ok(isRefused(Buffer.from(hex, 'hex')), hex)
-  fc.assert(
-    fc.property(
-      fc.uint8Array({ maxLength: 200, size: 'max' }),
-      (bytes) => void isRefused(Buffer.from(bytes)),
-    ),
-  )
-  const row = written(valuesOf({ a: ['text', 1.5, -3, 2 ** 40] }), 3)
-  for (let length = 0; length < row.length; length++) assert.ok(isRefused(row.subarray(0, length)))
 })
 
 test('the deepest JSON that a row may hold is read back', () => {

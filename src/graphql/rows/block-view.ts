@@ -16,6 +16,7 @@ import type {
   StoredBlock,
   StoredViewRows,
 } from '../../store/store.ts'
+import type { RowPlaces } from '../../views/row-codec.ts'
 import type { StreamedRows } from '../../views/streamed-rows.ts'
 import type { QueryBudget } from '../budget/query-budget.ts'
 import { type ChunkWindow, holds, windowOfChunk, windowValues } from './chunk-window.ts'
@@ -93,8 +94,7 @@ export interface OpenedRows {
 export interface OpenedRow {
   readonly position: number
   readonly chunk: Chunk
-  /** As `findRowValues` returns them. */
-  readonly places: readonly number[]
+  readonly places: RowPlaces
   /** Where the row ends. */
   readonly end: number
 }

@@ -1,6 +1,6 @@
 /** Which rows of a chunk may have a value in a field, found without reading the rows. */
 import type { Chunk } from '../../primitives/body/chunk.ts'
-import { findRowValues } from '../../views/row-codec.ts'
+import { openRowPlaces, valuePlace } from '../../views/row-codec.ts'
 
 /** A field in each row of a chunk. */
 interface FieldColumn {
@@ -49,12 +49,12 @@ function readColumn({ bytes, starts, length }: Chunk, field: number): FieldColum
   const column = { starts: new Uint32Array(length), endings: new Uint8Array(length) }
   for (let index = 0; index < length; index++) {
     const end = starts[index + 1] ?? 0
-    const places = findRowValues(bytes, starts[index] ?? 0, end)
-    const at = places[field + 1] ?? bytes.length
+    const places = openRowPlaces(bytes, starts[index] ?? 0, end)
+    const at = valuePlace(places, field) ?? bytes.length
     column.starts[index] = at
     column.endings[index] = isList(bytes[at])
       ? ofList
-      : foldCase(bytes[(places[field + 2] ?? end) - 1])
+      : foldCase(bytes[(valuePlace(places, field + 1) ?? end) - 1])
   }
   return column
 }

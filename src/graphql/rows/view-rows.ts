@@ -2,7 +2,7 @@
 import { invariant, ServiceError } from '../../errors.ts'
 import type { Chunk } from '../../primitives/body/chunk.ts'
 import type { ByteWriter } from '../../primitives/cbor.ts'
-import { findRowValues, readRowValue } from '../../views/row-codec.ts'
+import { openRowPlaces, readRowValue, sourcePlace, valuePlace } from '../../views/row-codec.ts'
 import type { JsonValue } from '../../views/row-values.ts'
 import type { BlockView, OpenedRow, OpenedRows } from './block-view.ts'
 import { putRowValue } from './put-row-value.ts'
@@ -35,33 +35,33 @@ export function hasRows(
 
 /** A value of a row, by the position of its field in the SDL. */
 export function viewValue(row: Row, rows: ViewRows, field: number): JsonValue {
-  const { chunk, places, end } = rowPlaces(row, rows)
-  const at = places[field + 1]
-  return at === undefined ? null : readRowValue(chunk.bytes, at, end)
+  const opened = openRow(row, rows)
+  const at = placeOf(opened, row, rows, field)
+  return at === undefined ? null : readRowValue(opened.chunk.bytes, at, opened.end)
 }
 
 /** Tests a value for a text, without reading it. Hex digits are the same in any case. */
 export function viewTextTest(rows: ViewRows, field: number, text: string): (row: Row) => boolean {
   const wanted = createTextTest(text)
   return (row) => {
-    const { chunk, places, end } = rowPlaces(row, rows)
-    const at = places[field + 1]
-    return at !== undefined && wanted(chunk.bytes, at, end)
+    const opened = openRow(row, rows)
+    const at = placeOf(opened, row, rows, field)
+    return at !== undefined && wanted(opened.chunk.bytes, at, opened.end)
   }
 }
 
 /** Writes such a value as JSON text. */
 export function putViewValue(out: ByteWriter, row: Row, rows: ViewRows, field: number): void {
-  const { chunk, places, end } = rowPlaces(row, rows)
-  const at = places[field + 1]
+  const opened = openRow(row, rows)
+  const at = placeOf(opened, row, rows, field)
   if (at === undefined) putText(out, 'null')
-  else putRowValue(out, chunk.bytes, at, end)
+  else putRowValue(out, opened.chunk.bytes, at, opened.end)
 }
 
 /** Position of the last document that the first lens was given before the row; null before the first. */
 export function viewSource(row: Row, rows: ViewRows): number | null {
-  const { chunk, places, end } = rowPlaces(row, rows)
-  const source = readRowValue(chunk.bytes, places[0] ?? end, end)
+  const { chunk, places, end } = openRow(row, rows)
+  const source = readRowValue(chunk.bytes, sourcePlace(places), end)
   return typeof source === 'number' ? source : null
 }
 
@@ -89,7 +89,7 @@ export function viewPositions(
   try {
     return rowsThatMayHave(opened, field, value)
   } catch (cause) {
-    throw cause instanceof ServiceError ? ofView(rows, view.height, cause) : cause
+    throw ofView(rows, view.height, cause)
   }
 }
 
@@ -118,33 +118,41 @@ function openChunk(view: BlockView, rows: ViewRows, index: number): Chunk {
   return chunk
 }
 
-/** Where the values of a row are; those of the row that was asked for last are kept. */
-function rowPlaces({ block, position }: Row, rows: ViewRows): OpenedRow {
+/** The row that was asked for last is kept. */
+function openRow({ block, position }: Row, rows: ViewRows): OpenedRow {
   const opened = openedRows(block, rows)
   if (opened.row !== null && opened.row.position === position) return opened.row
-  try {
-    opened.row = openRow(block, rows, opened, position)
-  } catch (cause) {
-    throw cause instanceof ServiceError ? ofView(rows, block.height, cause) : cause
-  }
-  return opened.row
-}
-
-function openRow(
-  block: BlockView,
-  rows: ViewRows,
-  { stored, chunk: last }: OpenedRows,
-  position: number,
-): OpenedRow {
+  const { stored, chunk: last } = opened
   invariant(stored !== undefined, `the View ${rows.name} has rows of block ${block.height}`)
   const isIn = last !== null && position >= last.first && position < last.first + last.length
   const chunk = isIn ? last : openChunk(block, rows, stored.chunkOf(position))
   const end = chunk.start(position + 1)
-  return { position, chunk, places: findRowValues(chunk.bytes, chunk.start(position), end), end }
+  try {
+    const places = openRowPlaces(chunk.bytes, chunk.start(position), end)
+    opened.row = { position, chunk, places, end }
+    return opened.row
+  } catch (cause) {
+    throw ofView(rows, block.height, cause)
+  }
+}
+
+/** Where the value of a field begins; undefined where the row has fewer. */
+function placeOf(
+  { places }: OpenedRow,
+  { block }: Row,
+  rows: ViewRows,
+  field: number,
+): number | undefined {
+  try {
+    return valuePlace(places, field)
+  } catch (cause) {
+    throw ofView(rows, block.height, cause)
+  }
 }
 
 /** What is wrong with stored rows says whose they are. */
-function ofView({ name }: ViewRows, height: number, cause: ServiceError): ServiceError {
+function ofView({ name }: ViewRows, height: number, cause: unknown): unknown {
+  if (!(cause instanceof ServiceError)) return cause
   const { code, message, facts, remedy } = cause
   return new ServiceError(code, `The View ${name}, block ${height}: ${message}`, {
     cause,

@@ -5,7 +5,7 @@
 import { invariant } from '../../errors.ts'
 import type { ByteWriter } from '../../primitives/cbor.ts'
 import type { HeightRanges } from '../../primitives/height-ranges.ts'
-import { findRowValues, readRowValue } from '../../views/row-codec.ts'
+import { openRowPlaces, readRowValue, valuePlace } from '../../views/row-codec.ts'
 import type { JsonValue } from '../../views/row-values.ts'
 import type { StreamedRows } from '../../views/streamed-rows.ts'
 import { attestationsOf } from './block-seals.ts'
@@ -89,14 +89,14 @@ function storedBlockOf({ session }: BlockView, { rows }: StreamedBlock): BlockVi
 /** A value of a row, by the position of its field in the SDL. */
 export function streamedValue(row: Row, field: number): JsonValue {
   const { chunk, places, end } = rowPlaces(row)
-  const at = places[field + 1]
+  const at = valuePlace(places, field)
   return at === undefined ? null : readRowValue(chunk.bytes, at, end)
 }
 
 /** Writes such a value as JSON text. */
 export function putStreamedValue(out: ByteWriter, row: Row, field: number): void {
   const { chunk, places, end } = rowPlaces(row)
-  const at = places[field + 1]
+  const at = valuePlace(places, field)
   if (at === undefined) putText(out, 'null')
   else putRowValue(out, chunk.bytes, at, end)
 }
@@ -112,7 +112,7 @@ function rowPlaces({ block, position }: Row): OpenedRow {
   if (streamed.row?.position === position) return streamed.row
   const { chunk } = streamed.rows
   const end = chunk.start(position + 1)
-  const places = findRowValues(chunk.bytes, chunk.start(position), end)
+  const places = openRowPlaces(chunk.bytes, chunk.start(position), end)
   streamed.row = { position, chunk, places, end }
   return streamed.row
 }

@@ -5,7 +5,7 @@ import { singleOperand } from '../../../src/graphql/filter/operand.ts'
 import { valueTest } from '../../../src/graphql/filter/value-test.ts'
 import { createTextTest } from '../../../src/graphql/rows/stored-text.ts'
 import { createByteWriter } from '../../../src/primitives/cbor.ts'
-import { findRowValues, readRowValue, writeRow } from '../../../src/views/row-codec.ts'
+import { openRowPlaces, readRowValue, valuePlace, writeRow } from '../../../src/views/row-codec.ts'
 import type { JsonValue } from '../../../src/views/row-values.ts'
 
 const field = {
@@ -28,7 +28,7 @@ function isText(value: JsonValue, text: string): boolean {
   const out = createByteWriter()
   writeRow(out, [value], 0)
   const bytes = Buffer.from(out.bytes.subarray(0, out.at))
-  const [, at = bytes.length] = findRowValues(bytes, 0, bytes.length)
+  const at = valuePlace(openRowPlaces(bytes, 0, bytes.length), 0) ?? bytes.length
   assert.deepEqual(readRowValue(bytes, at, bytes.length), value)
   return createTextTest(text)(bytes, at, bytes.length)
 }
