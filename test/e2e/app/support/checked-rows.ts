@@ -1,17 +1,20 @@
 /** Whether what an application shows is what the chain has and what Hosts signed. */
 import assert from 'node:assert/strict'
-import type { App, AppState } from '../../../../src/app/app.ts'
+import type { App, AppState, ViewReport } from '../../../../src/app/app.ts'
 import { transferFields } from './transfers.ts'
 import type { Transfer } from './true-transfers.ts'
 
 type ShownTransfer = Transfer & { readonly _docID: string; readonly _hosts: number }
 
-/** All that the application shows, in its order. */
-export async function shownTransfers(app: App): Promise<readonly ShownTransfer[]> {
-  const query = `{ Transfer { _docID _hosts ${transferFields} } }`
-  const { data, incomplete } = await app.query<{ Transfer: ShownTransfer[] }, object>(query)
+/** All that the application shows of a View, in its order. */
+export async function shownTransfers(
+  app: App,
+  name = 'Transfer',
+): Promise<readonly ShownTransfer[]> {
+  const query = `{ rows: ${name} { _docID _hosts ${transferFields} } }`
+  const { data, incomplete } = await app.query<{ rows: ShownTransfer[] }, object>(query)
   assert.deepEqual(incomplete, [])
-  return data.Transfer
+  return data.rows
 }
 
 /** Rows equal those of the chain, one by one and in order; so none is there twice, and none is missing. */
@@ -44,22 +47,25 @@ export function assertSigned(
   }
 }
 
-/** Resolves once the View is done with `head` and nothing waits; with `from`, once no height from there on is missing. */
+/**
+ * Resolves once the Views, or the first `views` of them, are done with `head` and nothing waits; with `from`, once no height
+ * from there on is missing.
+ */
 export async function untilDone(
   app: App,
   head: number,
-  { from = null }: { readonly from?: number | null } = {},
+  { from = null, views }: { readonly from?: number | null; readonly views?: number } = {},
 ): Promise<AppState> {
-  const isDone = ({ views: [view] }: AppState): boolean => {
-    const last = view?.done.at(-1)
+  const isDone = ({ done, blocksPending }: ViewReport): boolean => {
+    const last = done.at(-1)
     const isWhole = from === null || (last?.from ?? Infinity) <= from
-    return last?.to === head && isWhole && view?.blocksPending === 0
+    return last?.to === head && isWhole && blocksPending === 0
   }
   const signal = AbortSignal.timeout(120_000)
   return await new Promise((resolve, reject) => {
     const look = (): void => {
       const state = app.state()
-      if (isDone(state)) end(() => resolve(state))
+      if (state.views.slice(0, views).every(isDone)) end(() => resolve(state))
       else if (signal.aborted)
         end(() => reject(new Error(`height ${head} is not there: ${JSON.stringify(state)}`)))
     }

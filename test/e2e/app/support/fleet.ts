@@ -37,6 +37,8 @@ export interface Fleet {
   readonly hosts: readonly FollowedHost[]
   /** The long ID of the View. */
   readonly view: string
+  /** Posts a View of transfers with another SDL to one of the Hosts; returns its long ID. */
+  post(host: FollowedHost, sdl: string): Promise<string>
   /** The test went well: the folder is not needed. */
   pass(): void
 }
@@ -90,15 +92,13 @@ export async function startFleet(
     const address = program.peerAddress(p2p.self?.id ?? '')
     hosts.push({ name, program, identity: identity ?? '', address })
   }
-  const views = await Promise.all(
-    hosts.map(({ program }) =>
-      postTransfers(token, { viewsUrl: viewsUrlOf(program.graphqlUrl), adminToken }),
-    ),
-  )
+  const post = ({ program }: FollowedHost, sdl?: string): Promise<string> =>
+    postTransfers(token, { viewsUrl: viewsUrlOf(program.graphqlUrl), adminToken }, sdl)
+  const views = await Promise.all(hosts.map((host) => post(host)))
   const pass = (): void => {
     isWell = true
   }
-  return { folder, chain, token, hosts, view: views[0] ?? '', pass }
+  return { folder, chain, token, hosts, view: views[0] ?? '', post, pass }
 }
 
 function preloading(module: string): string {

@@ -20,17 +20,18 @@ interface PostedTo {
   readonly adminToken: string
 }
 
-/** Posts the View to a Host; returns its long ID. */
+/** Posts the View, or one with another SDL, to a Host; returns its long ID. */
 export async function postTransfers(
   tokenAddress: string,
   { viewsUrl, adminToken }: PostedTo,
+  sdl: string = transfersSdl,
 ): Promise<string> {
   const query = `Log(filter: {address: {_eq: "${tokenAddress}"}}) { address topics data blockNumber transaction { hash } }`
   const wasm = (await readFile(lens)).toString('base64')
   const response = await fetch(viewsUrl, {
     method: 'POST',
     headers: { 'content-type': 'application/json', authorization: `Bearer ${adminToken}` },
-    body: JSON.stringify({ query, sdl: transfersSdl, lenses: [{ wasm, args: { tokenAddress } }] }),
+    body: JSON.stringify({ query, sdl, lenses: [{ wasm, args: { tokenAddress } }] }),
   })
   const { id } = (await response.json()) as { readonly id?: string }
   if (id === undefined) throw new Error(`a Host refuses the View: ${response.status}`)
