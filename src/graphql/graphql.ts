@@ -149,7 +149,7 @@ export function openGraphql(options: GraphqlOptions, parts: GraphqlParts): Graph
     heldBytes: () => memory.heldBytes(),
     planBytes: plans.bytes,
   })
-  const memory = createMemoryPool(options.limits.maxHeldBytes, metrics.busy)
+  const memory = createMemoryPool(options.limits, metrics.busy)
   const engine: Engine = {
     network,
     viewGaps,

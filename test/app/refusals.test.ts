@@ -94,6 +94,33 @@ test('a query that names a block without rows says why, and where the applicatio
   })
 })
 
+test('a query that takes too much is told to ask for less, and of no setting', async (t) => {
+  const chain = createMadeChain()
+  chain.grow(51, 2_000)
+  const app = await openTestApp(t, { hosts: [await openMadeHost(t, { chain })] })
+  await untilState(app, (state) => topOf(state) === 50)
+  await assertRefused(app.query('{ Payment { amount } }'), {
+    code: 'APP_QUERY_REFUSED',
+    message:
+      'The answer has more than 100000 rows. Set a smaller `limit` (0 means none), also on nested lists, and page with `offset` or a range of block numbers. (line 1, column 3)',
+    facts: { code: 'GRAPHQL_ROW_LIMIT' },
+    remedy: undefined,
+  })
+  const conditions = {
+    code: 'APP_QUERY_REFUSED',
+    message:
+      'The query has more than 2000 conditions: names and objects in filters, orders and selectors, those of a variable once for each place where it stands. `_in` stands for many `_or`; ask in several requests.',
+    facts: { code: 'GRAPHQL_SYNTAX_LIMIT' },
+    remedy: undefined,
+  }
+  const filters = Array.from({ length: 2_001 }, () => ({}))
+  const inText = `{ Payment(filter: {_or: [${filters.map(() => '{}').join()}]}) { to } }`
+  const message = `${conditions.message} (line 1, column 3)`
+  await assertRefused(app.query(inText), { ...conditions, message })
+  const asVariable = 'query ($any: [PaymentFilterArg!]) { Payment(filter: {_or: $any}) { to } }'
+  await assertRefused(app.query(asVariable, { any: filters }), conditions)
+})
+
 test('a wrong option, and a Host that breaks the protocol, are explained', async (t) => {
   const host = await openMadeHost(t, {
     chain: createMadeChain(),

@@ -24,6 +24,14 @@ export interface QueryLimits {
   readonly maxMs: number
   /** Bytes that all requests hold together: their bodies, what is kept to answer them, unread answers. */
   readonly maxHeldBytes: number
+  /** The settings by which an operator sets some of them, which refusals name. Default: nobody sets them. */
+  readonly settings?: LimitSettings
+}
+
+interface LimitSettings {
+  readonly maxConditions: string
+  readonly maxRows: string
+  readonly maxHeldBytes: string
 }
 
 /** The limits a program starts from. */
@@ -82,6 +90,15 @@ export function refusal(
   const extensions = { code }
   const text = `${message} ${remedy}`
   return new GraphQLError(text, nodes === undefined ? { extensions } : { nodes, extensions })
+}
+
+/** The end of a remedy: which setting sets the limit, where there is one. */
+export function operatorSets(
+  { settings }: Pick<QueryLimits, 'settings'>,
+  limit: keyof LimitSettings,
+  before = '; ',
+): string {
+  return settings === undefined ? '.' : `${before}the operator sets ${settings[limit]}.`
 }
 
 /** What to say when a query has too many fields, as written or with its fragments spread. */

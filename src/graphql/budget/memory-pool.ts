@@ -3,7 +3,7 @@
  * unread answers. One request gets no more than it leaves free, so that however large some are, there
  * is room for small ones beside them.
  */
-import { refusal } from './limits.ts'
+import { operatorSets, type QueryLimits, refusal } from './limits.ts'
 
 /** What all requests of an engine hold. */
 export interface MemoryPool {
@@ -24,11 +24,14 @@ export interface MemoryAccount {
   close(): void
 }
 
+type PoolLimits = Pick<QueryLimits, 'maxHeldBytes' | 'settings'>
+
 /** A pool of which nothing is held yet; `onBusy` is called for everything that does not fit. */
 export function createMemoryPool(
-  maxBytes: number,
+  limits: PoolLimits,
   onBusy: () => void = () => undefined,
 ): MemoryPool {
+  const { maxHeldBytes: maxBytes } = limits
   let held = 0
   return {
     heldBytes: () => held,
@@ -38,10 +41,10 @@ export function createMemoryPool(
       return {
         reserve(bytes) {
           if (isClosed) return
-          if (2 * (own + bytes) > maxBytes) throw tooMuch(Math.floor(maxBytes / 2))
+          if (2 * (own + bytes) > maxBytes) throw tooMuch(limits)
           if (held + own + 2 * bytes > maxBytes) {
             onBusy()
-            throw busy(held, maxBytes)
+            throw busy(held, limits)
           }
           own += bytes
           held += bytes
@@ -61,16 +64,16 @@ export function createMemoryPool(
   }
 }
 
-const tooMuch = (maxBytes: number): Error =>
+const tooMuch = (limits: PoolLimits): Error =>
   refusal(
     'GRAPHQL_SIZE_LIMIT',
-    `The request, what is kept to answer it and its answer take more than ${maxBytes} bytes.`,
-    'Narrow the range of blocks, select or group by fewer fields, or set a smaller `limit`; this is half of GRAPHQL_MAX_HELD_BYTES, which the operator sets.',
+    `The request, what is kept to answer it and its answer take more than ${Math.floor(limits.maxHeldBytes / 2)} bytes.`,
+    `Narrow the range of blocks, select or group by fewer fields, or set a smaller \`limit\`${limits.settings === undefined ? '' : `; this is half of ${limits.settings.maxHeldBytes}, which the operator sets`}.`,
   )
 
-const busy = (held: number, maxBytes: number): Error =>
+const busy = (held: number, limits: PoolLimits): Error =>
   refusal(
     'GRAPHQL_BUSY',
-    `Requests hold ${held} of ${maxBytes} bytes, and this one asks for more than it would leave free.`,
-    'Ask again in a moment, or for less at once, and read answers without pausing; the operator sets GRAPHQL_MAX_HELD_BYTES.',
+    `Requests hold ${held} of ${limits.maxHeldBytes} bytes, and this one asks for more than it would leave free.`,
+    `Ask again in a moment, or for less at once, and read answers without pausing${operatorSets(limits, 'maxHeldBytes')}`,
   )

@@ -11,6 +11,7 @@ import {
   maxObjectBytes,
   maxRowComparisons,
   maxValues,
+  operatorSets,
   type QueryLimits,
   refusal,
 } from './limits.ts'
@@ -205,11 +206,11 @@ const aborted = (): Error =>
   refusal('GRAPHQL_ABORTED', 'The client went away.', 'Ask again to get an answer.')
 
 /** What to say when filters have too many conditions, in the text or in variables. */
-export const tooManyConditions = ({ maxConditions }: Pick<QueryLimits, 'maxConditions'>): Error =>
+export const tooManyConditions = (limits: Pick<QueryLimits, 'maxConditions' | 'settings'>): Error =>
   refusal(
     'GRAPHQL_SYNTAX_LIMIT',
-    `The query has more than ${maxConditions} conditions: names and objects in filters, orders and selectors, those of a variable once for each place where it stands.`,
-    '`_in` stands for many `_or`; ask in several requests, or the operator sets GRAPHQL_MAX_CONDITIONS.',
+    `The query has more than ${limits.maxConditions} conditions: names and objects in filters, orders and selectors, those of a variable once for each place where it stands.`,
+    `\`_in\` stands for many \`_or\`; ask in several requests${operatorSets(limits, 'maxConditions', ', or ')}`,
   )
 
 /** What to say when lists have too many values, in the text or in variables. */
@@ -245,7 +246,7 @@ const tooManyRows = (limits: QueryLimits): Error =>
   refusal(
     'GRAPHQL_ROW_LIMIT',
     `The answer has more than ${limits.maxRows} rows.`,
-    'Set a smaller `limit` (0 means none), also on nested lists, and page with `offset` or a range of block numbers; the operator sets GRAPHQL_MAX_ROWS.',
+    `Set a smaller \`limit\` (0 means none), also on nested lists, and page with \`offset\` or a range of block numbers${operatorSets(limits, 'maxRows')}`,
   )
 
 const tooLarge = (limits: QueryLimits): Error =>

@@ -33,7 +33,7 @@ interface DocumentParts {
   readonly schema: GraphQLSchema
   readonly catalog: Catalog
   readonly network: string
-  readonly limits: Pick<QueryLimits, 'maxConditions'>
+  readonly limits: Pick<QueryLimits, 'maxConditions' | 'settings'>
 }
 
 /** A valid document. */

@@ -168,7 +168,7 @@ function compileList(chain: Chain, written: DocumentNode): ListPlan {
 
 /** Reads all arguments once, over no block: what only shows then is a mistake of the query as well. */
 function readHint(chain: Chain, written: DocumentNode, list: ListPlan): Hint {
-  const account = poolOf(blockLimits).openAccount()
+  const account = createMemoryPool(blockLimits).openAccount()
   const budget = createQueryBudget(blockLimits, { ...chain, account, signal: undefined })
   const run = runOf(chain, budget, unread, [])
   try {
@@ -197,7 +197,7 @@ async function* documentsOf(
   { chain, list, snapshot, window }: Reading,
   { limits = blockLimits, signal }: SelectionOptions,
 ): AsyncGenerator<readonly SelectedDocument[]> {
-  const account = poolOf(limits).openAccount()
+  const account = createMemoryPool(limits).openAccount()
   const budget = createQueryBudget(limits, { ...chain, account, signal })
   const run = runOf(chain, budget, () => snapshot, window)
   try {
@@ -256,8 +256,6 @@ function runOf(
   }
   return { session, catalog, variables: {}, window, known: [] }
 }
-
-const poolOf = ({ maxHeldBytes }: QueryLimits) => createMemoryPool(maxHeldBytes)
 
 /** What was handed over is no longer held here. */
 function giveBack(account: MemoryAccount, batch: readonly SelectedDocument[]): void {

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import {
-  defaultQueryLimits,
   maxObjectBytes,
   maxOrderKeys,
   maxPatternLength,
@@ -9,25 +8,23 @@ import {
   maxValues,
 } from '../../../src/graphql/budget/limits.ts'
 import { commonSettings } from '../../../src/service/settings/common-settings.ts'
+import { graphqlLimits } from '../../../src/service/settings/graphql-limits.ts'
 import { createChain } from '../../support/chain/block-factory.ts'
-import { documentsRead, openGraphqlRoom, openTestGraphql } from '../support/graphql-room.ts'
+import {
+  documentsRead,
+  openGraphqlRoom,
+  openTestGraphql,
+  operatorLimits,
+} from '../support/graphql-room.ts'
 import { list, noHash, repeat } from '../support/repeat.ts'
 
-test('the settings of the programs start from the limits of the engine', () => {
+test('the settings of the programs start from the limits of the engine, whose refusals name them', () => {
   for (const program of ['generator', 'host'] as const) {
-    const settings = commonSettings(program)
-    assert.deepEqual(
-      {
-        maxDepth: settings.graphqlMaxDepth.default,
-        maxConditions: settings.graphqlMaxConditions.default,
-        maxCost: settings.graphqlMaxCost.default,
-        maxRows: settings.graphqlMaxRows.default,
-        maxResultBytes: settings.graphqlMaxResultBytes.default,
-        maxMs: settings.graphqlMaxMs.default,
-        maxHeldBytes: settings.graphqlMaxHeldBytes.default,
-      },
-      defaultQueryLimits,
-    )
+    const defaults = Object.entries(commonSettings(program)).map(([name, each]) => [
+      name,
+      each.default,
+    ])
+    assert.deepEqual(graphqlLimits(Object.fromEntries(defaults)), operatorLimits)
   }
 })
 

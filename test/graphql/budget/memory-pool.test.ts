@@ -3,6 +3,9 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { GraphQLError } from 'graphql'
 import { createMemoryPool, type MemoryAccount } from '../../../src/graphql/budget/memory-pool.ts'
+import { operatorLimits } from '../support/graphql-room.ts'
+
+const operated = { ...operatorLimits, maxHeldBytes: 1_000 }
 
 /** The code with which so many bytes are refused; undefined where they are taken. */
 function refusalOf(account: MemoryAccount, bytes: number): unknown {
@@ -16,7 +19,7 @@ function refusalOf(account: MemoryAccount, bytes: number): unknown {
 }
 
 test('one request gets half of all memory, and not a byte more', () => {
-  const memory = createMemoryPool(1_000)
+  const memory = createMemoryPool(operated)
   const account = memory.openAccount()
   account.reserve(400)
   account.reserve(100)
@@ -30,7 +33,7 @@ test('one request gets half of all memory, and not a byte more', () => {
 
 test('a request beside others gets as much as it leaves free', () => {
   let busy = 0
-  const memory = createMemoryPool(1_000, () => busy++)
+  const memory = createMemoryPool(operated, () => busy++)
   memory.openAccount().reserve(500)
   const second = memory.openAccount()
   second.reserve(250)
@@ -47,8 +50,22 @@ test('a request beside others gets as much as it leaves free', () => {
   assert.equal(memory.heldBytes(), 937)
 })
 
+test('memory of which nobody can set more is asked for in smaller requests', () => {
+  const memory = createMemoryPool({ maxHeldBytes: 1_000 })
+  const account = memory.openAccount()
+  assert.throws(() => account.reserve(501), {
+    message:
+      'The request, what is kept to answer it and its answer take more than 500 bytes. Narrow the range of blocks, select or group by fewer fields, or set a smaller `limit`.',
+  })
+  account.reserve(500)
+  assert.throws(() => memory.openAccount().reserve(251), {
+    message:
+      'Requests hold 500 of 1000 bytes, and this one asks for more than it would leave free. Ask again in a moment, or for less at once, and read answers without pausing.',
+  })
+})
+
 test('released bytes are free for others, and a closed account does nothing more', () => {
-  const memory = createMemoryPool(1_000)
+  const memory = createMemoryPool({ maxHeldBytes: 1_000 })
   const [first, second] = [memory.openAccount(), memory.openAccount()]
   first.reserve(500)
   assert.equal(refusalOf(second, 400), 'GRAPHQL_BUSY')
@@ -71,7 +88,7 @@ test('requests never hold more than the pool has, and nothing in the end', () =>
   })
   fc.assert(
     fc.property(fc.array(step, { maxLength: 200, size: 'max' }), (steps) => {
-      const memory = createMemoryPool(1_000)
+      const memory = createMemoryPool({ maxHeldBytes: 1_000 })
       const accounts = Array.from({ length: 5 }, () => memory.openAccount())
       for (const { index, what, bytes } of steps) {
         const account = accounts[index]

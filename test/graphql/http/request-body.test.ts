@@ -36,7 +36,7 @@ test('brackets and commas inside strings do not count, however they are escaped'
 })
 
 test('a body is received whole, reserves four times its size, and is refused beyond its limit', async () => {
-  const memory = createMemoryPool(1_000)
+  const memory = createMemoryPool({ maxHeldBytes: 1_000 })
   const account = memory.openAccount()
   const pieces = ['{"a"', ':1', '}'].map((text) => Buffer.from(text))
   const body = await receiveBody(Readable.from(pieces), { maxBytes: 7, account })

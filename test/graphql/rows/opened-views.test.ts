@@ -23,7 +23,7 @@ import { openTestStore } from '../../support/test-store.ts'
 const mib = 1024 * 1024
 
 test('above 4 MiB what was read of the older half of the blocks is released', () => {
-  const memory = createMemoryPool(64 * mib)
+  const memory = createMemoryPool({ maxHeldBytes: 64 * mib })
   const account = memory.openAccount()
   const scheduler = createQueryScheduler()
   const budget = createQueryBudget(defaultQueryLimits, { account, scheduler, signal: undefined })

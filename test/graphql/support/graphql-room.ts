@@ -18,6 +18,16 @@ import { testNetwork } from '../../support/chain/sealed-blocks.ts'
 import { storableBlock } from '../../support/chain/store-blocks.ts'
 import { openTestStore } from '../../support/test-store.ts'
 
+/** Limits as those of a program whose operator may set others. */
+export const operatorLimits: QueryLimits = {
+  ...defaultQueryLimits,
+  settings: {
+    maxConditions: 'GRAPHQL_MAX_CONDITIONS',
+    maxRows: 'GRAPHQL_MAX_ROWS',
+    maxHeldBytes: 'GRAPHQL_MAX_HELD_BYTES',
+  },
+}
+
 /** The collections of a Host. */
 export const hostCollections: readonly EntityName[] = [
   'Block',
@@ -90,15 +100,15 @@ export function openTestGraphql(
 ): Graphql {
   const { limits, collections = hostCollections, registry = new Registry() } = options
   return openGraphql(
-    { network: testNetwork, limits: { ...defaultQueryLimits, ...limits }, collections },
+    { network: testNetwork, limits: { ...operatorLimits, ...limits }, collections },
     { reader, registry, log: pino({ enabled: false }) },
   )
 }
 
 /** The budget of a request that runs alone. */
 export function createTestBudget(limits: Partial<QueryLimits> = {}): QueryBudget {
-  const all = { ...defaultQueryLimits, ...limits }
-  const account = createMemoryPool(all.maxHeldBytes).openAccount()
+  const all = { ...operatorLimits, ...limits }
+  const account = createMemoryPool(all).openAccount()
   return createQueryBudget(all, { scheduler: createQueryScheduler(), account, signal: undefined })
 }
 

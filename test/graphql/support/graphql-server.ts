@@ -2,8 +2,7 @@
 import type { TestContext } from 'node:test'
 import { pino } from 'pino'
 import { Registry } from 'prom-client'
-import { defaultQueryLimits, type QueryLimits } from '../../../src/graphql/budget/limits.ts'
-import type { EntityName } from '../../../src/graphql/catalog/entity.ts'
+import type { QueryLimits } from '../../../src/graphql/budget/limits.ts'
 import { type Graphql, openGraphql } from '../../../src/graphql/graphql.ts'
 import { playgroundRoutes } from '../../../src/graphql/http/playground.ts'
 import {
@@ -23,17 +22,7 @@ import type { ChainBlock } from '../../support/chain/block-factory.ts'
 import { testNetwork } from '../../support/chain/sealed-blocks.ts'
 import { storableBlock } from '../../support/chain/store-blocks.ts'
 import { openTestStore } from '../../support/test-store.ts'
-
-/** What a Host serves. */
-const hostCollections: readonly EntityName[] = [
-  'Block',
-  'Transaction',
-  'Log',
-  'AccessListEntry',
-  'BlockSignature',
-  'SnapshotSignature',
-  'AttestationRecord',
-]
+import { hostCollections, operatorLimits } from './graphql-room.ts'
 
 export interface TestApi {
   /** `http://127.0.0.1:<port>`, without a path. */
@@ -70,7 +59,7 @@ export async function openTestApi(t: TestContext, setup: TestApiSetup = {}): Pro
   const engine = openGraphql(
     {
       network: testNetwork,
-      limits: { ...defaultQueryLimits, ...setup.limits },
+      limits: { ...operatorLimits, ...setup.limits },
       collections: hostCollections,
     },
     { reader: store.reader, registry, log },
