@@ -54,32 +54,3 @@ test('what the API server refuses is reported with what a person does about it',
   )
   assert.match(stderr, /\nWhat to do: Ask whoever grants rights in this cluster/)
 })
-
-for (const [what, args, expected] of [
-  [
-    'a command that does not exist',
-    ['stauts'],
-    /unknown command 'stauts'\n\(Did you mean status\?\)/,
-  ],
-  ['a flag that does not exist', ['status', '--all'], /unknown option '--all'/],
-  ['a format that there is none of', ['status', '-o', 'yaml'], /It is json\./],
-  ['no resource where one is needed', ['logs'], /missing required argument 'kind\/name'/],
-  ['no file for a backup', ['backup', 'host/a'], /required option '-f, --filename <file>'/],
-  ['too many lines', ['logs', 'host/a', '--tail', '1000001'], /from 1 to 1000000/],
-] as const) {
-  test(`${what} is refused with exit code 2`, async () => {
-    const { code, stdout, stderr } = await runPlugin(room.client, args)
-    assert.deepEqual([code, stdout], [2, ''])
-    assert.match(stderr, expected)
-  })
-}
-
-test('help names each command, and each command its flags', async () => {
-  const { code, stdout } = await runPlugin(room.client, ['--help'])
-  assert.equal(code, 0)
-  for (const name of ['status', 'logs', 'backup', 'restore', 'claims', 'report']) {
-    assert.match(stdout, new RegExp(`^  ${name} `, 'm'))
-    const help = await runPlugin(room.client, [name, '--help'])
-    assert.match(help.stdout, /-n, --namespace <name>/)
-  }
-})
