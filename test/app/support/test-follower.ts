@@ -2,6 +2,7 @@
 import type { TestContext } from 'node:test'
 import type { Logger } from 'pino'
 import { openAcceptedHosts } from '../../../src/app/accepted-hosts.ts'
+import type { FollowerOptions, FollowerParts } from '../../../src/app/follow/follow-state.ts'
 import { openRowFollower, type RowFollower } from '../../../src/app/follow/follower.ts'
 import { usualPatience } from '../../../src/app/follow/patience.ts'
 import { openFollowedViews } from '../../../src/app/followed-views.ts'
@@ -11,54 +12,67 @@ import { captureLog } from '../../support/captured-log.ts'
 import { testNetwork } from '../../support/p2p-room.ts'
 import { testDirectory } from '../../support/test-store.ts'
 
-interface TestFollowerOptions {
+interface TestFollowerOptions extends Partial<Omit<FollowerOptions, 'network'>> {
   readonly views: readonly string[]
-  /** Identities of those that are accepted; one of them is believed. */
+  /** Identities of those that are accepted; by default one of them is believed. */
   readonly hosts: readonly string[]
-  readonly maxPendingBytes?: number
 }
 
 interface TestFollower {
   readonly follower: RowFollower
   readonly log: Logger
   readonly onFatal: (error: unknown) => void
+  /** What it reported, such as `height 7`, in its order. */
+  readonly reported: readonly string[]
+  readonly parts: FollowerParts
 }
 
-/** Closed after the test. */
+/** Closed after the test. Fills the store of another one where there is one. */
 export async function openTestFollower(
   t: TestContext,
-  { views: ids, hosts: listed, ...options }: TestFollowerOptions,
+  { views, hosts, ...options }: TestFollowerOptions,
+  beside?: Pick<TestFollower, 'parts'>,
 ): Promise<TestFollower> {
+  const reported: string[] = []
+  const given = { minimumHosts: 1, ...options }
+  const parts: FollowerParts = {
+    ...(beside?.parts ?? (await openParts(t, given.minimumHosts, views, hosts))),
+    onHeight: (_view, number) => void reported.push(`height ${number}`),
+    onSealed: (number) => void reported.push(`sealed ${number}`),
+    onRemoved: (above) => void reported.push(`removed above ${above}`),
+  }
+  const follower = openRowFollower(
+    { network: testNetwork, signers: new Set(), from: 0, patience: usualPatience, ...given },
+    parts,
+  )
+  t.after(async () => {
+    await follower.close()
+    if (beside === undefined) await parts.store.close()
+  })
+  return { follower, log: parts.log, onFatal: parts.onFatal, reported, parts }
+}
+
+async function openParts(
+  t: TestContext,
+  minimumHosts: number,
+  ids: readonly string[],
+  listed: readonly string[],
+): Promise<Omit<FollowerParts, 'onHeight' | 'onSealed' | 'onRemoved'>> {
   const { log } = captureLog()
   const nothing = (): void => undefined
-  const onFatal = (error: unknown): void => {
-    throw error
-  }
   const path = testDirectory(t)
   const store = await openWriter(
     { path, network: testNetwork, retainBlocks: null, program: 'app' },
     { log },
   )
-  const views = await openFollowedViews({ ids, minimumHosts: 1 }, { store, onChange: nothing })
-  const accepted = openAcceptedHosts({ listed, peers: [] }, { store, onChange: nothing })
-  const follower = openRowFollower(
-    {
-      network: testNetwork,
-      minimumHosts: 1,
-      signers: new Set(),
-      from: 0,
-      patience: usualPatience,
-      ...options,
+  return {
+    store,
+    views: await openFollowedViews({ ids, minimumHosts }, { store, onChange: nothing }),
+    accepted: openAcceptedHosts({ listed, peers: [] }, { store, onChange: nothing }),
+    log,
+    inTurn: createInTurn(),
+    onFatal: (error) => {
+      throw error
     },
-    {
-      ...{ store, views, accepted, log, onFatal },
-      inTurn: createInTurn(),
-      ...{ onHeight: nothing, onSealed: nothing, onRemoved: nothing },
-    },
-  )
-  t.after(async () => {
-    await follower.close()
-    await store.close()
-  })
-  return { follower, log, onFatal }
+  }
 }

@@ -1,0 +1,370 @@
+/** What an application makes of what its Hosts send, message by message. */
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import type { StreamListener } from '../../../src/app/follow/host-stream.ts'
+import type { DigestSigner } from '../../../src/identity/signature.ts'
+import type { Seal } from '../../../src/primitives/seal.ts'
+import { signSeal, testSigner } from '../../support/chain/sealed-blocks.ts'
+import { testNetwork, until } from '../../support/p2p-room.ts'
+import {
+  createMadeChain,
+  type MadeBlock,
+  madeView,
+  otherView,
+  sdlOf,
+} from '../support/made-chain.ts'
+import { madeExcerpt } from '../support/made-host.ts'
+import { openTestFollower } from '../support/test-follower.ts'
+
+type Opened = Awaited<ReturnType<typeof openTestFollower>>
+
+const A = testSigner('A', 'Ed25519')
+const B = testSigner('B', 'Ed25519')
+const C = testSigner('C', 'Ed25519')
+const generator = testSigner('a Generator')
+const hosts = [A.identity, B.identity]
+const both = { views: [madeView], hosts, minimumHosts: 2 }
+const malformed = { code: 'PRIMITIVES_MESSAGE_MALFORMED' }
+
+interface Stream extends StreamListener {
+  /** How often it was noted that the stream goes on. */
+  readonly progress: { count: number }
+  /** Hands on blocks, which the Host signs unless it is to be silent. */
+  feed(blocks: readonly MadeBlock[], isSilent?: boolean): Promise<void>
+  end(): void
+}
+
+/** A stream of a Host, which was welcomed; it feeds `madeView` unless told otherwise. */
+async function connect(
+  t: TestContext,
+  { follower }: Pick<Opened, 'follower'>,
+  host: DigestSigner,
+  { feeds = [madeView], tail = 0 as number | null, floor = 0, peer = host.identity } = {},
+): Promise<Stream> {
+  const ended = new AbortController()
+  t.after(() => ended.abort())
+  const progress = { count: 0 }
+  const nothing = (): void => undefined
+  const onProgress = (): void => void progress.count++
+  const { views } = follower.opening({ feeds: new Set(feeds), floor })
+  const listener = follower.listener(
+    { peer, signal: ended.signal, onWelcome: nothing, onProgress, onHead: nothing },
+    views,
+  )
+  await listener.onWelcome({
+    identity: host.identity,
+    genesis: null,
+    views: views.map(({ view }) => ({
+      ...{ view, name: 'a name', sdl: sdlOf(view), state: 'live' },
+      ...{ tail, head: null },
+    })),
+  })
+  return {
+    ...listener,
+    progress,
+    feed: async (blocks, isSilent = false) => {
+      for (const block of blocks) {
+        await listener.onBlock({ ...block, view: madeView })
+        if (!isSilent) await listener.onStatement(madeExcerpt(block, host))
+      }
+    },
+    end: () => ended.abort(),
+  }
+}
+
+function madeBlocks(count: number, from = 0): readonly MadeBlock[] {
+  const chain = createMadeChain({ from })
+  chain.grow(count)
+  return chain.blocks()
+}
+
+const storedTo = ({ follower }: Opened, number: number): Promise<void> =>
+  until(() => follower.progress(madeView).stored === number)
+
+const doneOf = ({ parts: { store, views } }: Opened): readonly (readonly [number, number])[] =>
+  store.reader.read((snapshot) => snapshot.viewRanges(views.find(madeView)?.slot ?? -1))
+
+function sealOf({ number, hash }: MadeBlock, signer: DigestSigner): Seal {
+  return signSeal({ network: testNetwork, number, hash, cids: [] }, signer)
+}
+
+test('a View is known once as many Hosts as are asked for say the same of it', async (t) => {
+  const opened = await openTestFollower(t, both)
+  await connect(t, opened, A)
+  assert.equal(opened.follower.progress(madeView).isKnown, false)
+  await connect(t, opened, B, { feeds: [] })
+  assert.equal(opened.follower.progress(madeView).isKnown, true)
+})
+
+test('rows wait until as many Hosts as are asked for signed them, and are stored in order', async (t) => {
+  const opened = await openTestFollower(t, both)
+  const { follower, reported } = opened
+  const b = await connect(t, opened, B, { feeds: [] })
+  const a = await connect(t, opened, A)
+  const [zero, one, two] = madeBlocks(3)
+  assert.ok(zero && one && two)
+  await a.feed([zero, one, two])
+  await b.onStatement(madeExcerpt(one, B))
+  assert.deepEqual(
+    [follower.progress(madeView).pending, follower.progress(madeView).stored],
+    [3, -1],
+  )
+  assert.deepEqual(
+    [A, B].map(({ identity }) => follower.signedUpTo(identity, madeView)),
+    [2, 1],
+  )
+  await b.onStatement(madeExcerpt(zero, B))
+  await storedTo(opened, 1)
+  assert.deepEqual(reported, ['height 0', 'height 1'])
+  await b.onStatement(madeExcerpt(two, B))
+  await storedTo(opened, 2)
+  await until(() => follower.progress(madeView).pending === 0)
+})
+
+test('what other Hosts signed counts also where a Host passes it on', async (t) => {
+  const opened = await openTestFollower(t, both)
+  await connect(t, opened, B, { feeds: [] })
+  const a = await connect(t, opened, A)
+  const blocks = madeBlocks(2)
+  await a.feed(blocks)
+  await a.onVotes(blocks.map((block) => madeExcerpt(block, B)))
+  await storedTo(opened, 1)
+})
+
+test('what Hosts signed of a View that is not followed, or others than are accepted, is ignored', async (t) => {
+  const opened = await openTestFollower(t, both)
+  await connect(t, opened, B, { feeds: [] })
+  const a = await connect(t, opened, A)
+  const [block] = madeBlocks(1)
+  assert.ok(block)
+  await a.feed([block])
+  await a.onVotes([madeExcerpt(block, C), madeExcerpt(block, B, otherView)])
+  assert.deepEqual(opened.follower.progress(madeView), {
+    ...{ isKnown: true, passed: 0, pending: 1, isFull: false, stored: -1 },
+    ...{ isFailed: false, differing: [] },
+  })
+})
+
+test('a message that no honest Host sends ends its stream', async (t) => {
+  const opened = await openTestFollower(t, both)
+  const b = await connect(t, opened, B, { feeds: [] })
+  const a = await connect(t, opened, A)
+  const [zero, one, two] = madeBlocks(3)
+  const [stranger] = madeBlocks(1, 9)
+  assert.ok(zero && one && two && stranger)
+  await a.feed([zero])
+  const forged = madeExcerpt(one, A)
+  forged[forged.length - 1] = (forged.at(-1) ?? 0) ^ 1
+  await assert.rejects(a.onStatement(forged), malformed, 'a false signature')
+  await assert.rejects(a.onStatement(new Uint8Array(9)), malformed, 'no statement at all')
+  await assert.rejects(a.onStatement(madeExcerpt(one, B)), /a statement is of another Host/)
+  await assert.rejects(b.onBlock({ ...zero, view: madeView }), /rows that were not asked for/)
+  await assert.rejects(a.onBlock({ ...one, parent: two.hash, view: madeView }), /does not stand/)
+  await assert.rejects(a.onBlock({ ...zero, view: madeView }), /does not stand/, 'once more')
+  assert.throws(() => a.onRetract(otherView, null), /a View that was not asked for/)
+  assert.throws(() => a.onRetract(madeView, stranger), /never here/)
+})
+
+test('a Host of another chain than the one that Hosts agreed on is refused', async (t) => {
+  const opened = await openTestFollower(t, both)
+  const { store } = opened.parts
+  const [genesis, other] = madeBlocks(2).map(({ hash }) => hash)
+  assert.ok(genesis && other)
+  const [a, b] = [await connect(t, opened, A), await connect(t, opened, B, { feeds: [] })]
+  await a.onWelcome({ identity: A.identity, genesis, views: [] })
+  assert.equal(store.genesisHash(), null, 'one Host is not enough')
+  await b.onWelcome({ identity: B.identity, genesis, views: [] })
+  assert.equal(store.genesisHash(), genesis)
+  await assert.rejects(
+    b.onWelcome({ identity: B.identity, genesis: other, views: [] }),
+    /it is of another chain/,
+  )
+})
+
+test('each block and each statement of a Host shows that its stream goes on', async (t) => {
+  const opened = await openTestFollower(t, both)
+  const b = await connect(t, opened, B, { feeds: [] })
+  const a = await connect(t, opened, A)
+  const [block] = madeBlocks(1)
+  assert.ok(block)
+  await a.feed([block])
+  await b.onStatement(madeExcerpt(block, B))
+  assert.deepEqual([a.progress.count, b.progress.count], [2, 1])
+})
+
+test('blocks of a Host that feeds no more are dropped, and another one begins where it is stored', async (t) => {
+  const opened = await openTestFollower(t, both)
+  const b = await connect(t, opened, B, { feeds: [] })
+  const a = await connect(t, opened, A)
+  const blocks = madeBlocks(4)
+  await a.feed(blocks.slice(0, 3))
+  for (const block of blocks.slice(0, 2)) await b.onStatement(madeExcerpt(block, B))
+  await storedTo(opened, 1)
+  const next = await connect(t, opened, B)
+  assert.equal(opened.follower.progress(madeView).pending, 0)
+  await a.onBlock({ ...assertBlock(blocks[3]), view: madeView })
+  assert.equal(opened.follower.progress(madeView).pending, 0)
+  await next.feed(blocks.slice(2))
+  await a.onStatement(madeExcerpt(assertBlock(blocks[3]), A))
+  await storedTo(opened, 3)
+})
+
+test('blocks that gave way are dropped, and those of the other branch take their place', async (t) => {
+  const opened = await openTestFollower(t, { ...both, minimumHosts: 1 })
+  const a = await connect(t, opened, A)
+  const chain = createMadeChain()
+  chain.grow(4)
+  await a.feed(chain.blocks())
+  await storedTo(opened, 3)
+  chain.reorganise(2)
+  const blocks = chain.blocks()
+  a.onRetract(madeView, assertBlock(blocks[1]))
+  await a.feed(blocks.slice(2))
+  await storedTo(opened, 4)
+  assert.deepEqual(opened.reported.slice(4), [
+    'removed above 1',
+    'height 2',
+    'height 3',
+    'height 4',
+  ])
+})
+
+test('seals of accepted Generators are kept with their block, before it is stored and after', async (t) => {
+  const opened = await openTestFollower(t, {
+    ...both,
+    minimumHosts: 1,
+    signers: new Set([generator.identity]),
+  })
+  const a = await connect(t, opened, A)
+  const [zero, one] = madeBlocks(2)
+  assert.ok(zero && one)
+  await a.onSeals(zero, [sealOf(zero, generator), sealOf(zero, testSigner('another'))])
+  await a.feed([zero, one])
+  await storedTo(opened, 1)
+  await a.onSeals(one, [sealOf(one, generator)])
+  await a.onSeals(one, [sealOf(one, generator)])
+  assert.deepEqual(opened.reported, ['height 0', 'height 1', 'sealed 1'])
+  const seals = [0, 1].map((height) =>
+    opened.parts.store.reader.read((snapshot) => snapshot.seals(height)),
+  )
+  assert.deepEqual(seals, [[sealOf(zero, generator)], [sealOf(one, generator)]])
+})
+
+test('a Host that signed other rows than most is named, until the block is stored', async (t) => {
+  const opened = await openTestFollower(t, { ...both, hosts: [...hosts, C.identity] })
+  const { follower } = opened
+  const b = await connect(t, opened, B, { feeds: [] })
+  const c = await connect(t, opened, C, { feeds: [] })
+  const a = await connect(t, opened, A)
+  const [block, other] = madeBlocks(2)
+  assert.ok(block && other)
+  const lie = madeExcerpt({ ...block, rows: other.rows }, C)
+  await a.feed([block], true)
+  await c.onStatement(lie)
+  await until(() => follower.progress(madeView).differing.length > 0)
+  assert.deepEqual(follower.progress(madeView).differing, [C.identity])
+  await a.onStatement(madeExcerpt(block, A))
+  await b.onStatement(madeExcerpt(block, B))
+  await storedTo(opened, 0)
+  await until(() => follower.progress(madeView).differing.length === 0)
+})
+
+test('a block of which nothing is known of what a Host signed is told after a while', async (t) => {
+  const opened = await openTestFollower(t, both)
+  const { follower } = opened
+  const b = await connect(t, opened, B, { feeds: [] })
+  const a = await connect(t, opened, A)
+  assert.equal(follower.unheard(madeView, B.identity, 0), null, 'nothing waits')
+  const [block] = madeBlocks(1, 5)
+  assert.ok(block)
+  await a.feed([block])
+  assert.equal(follower.unheard(madeView, A.identity, 0), null)
+  assert.equal(follower.unheard(madeView, B.identity, 0), 5)
+  assert.equal(follower.unheard(madeView, B.identity, 60_000), null, 'it waits not long yet')
+  assert.equal(follower.unheard(otherView, B.identity, 0), null)
+  await b.onStatement(madeExcerpt({ ...block, rows: assertBlock(madeBlocks(1)[0]).rows }, B))
+  assert.equal(follower.unheard(madeView, B.identity, 0), null)
+})
+
+test('a Host is asked to go on above what is stored, or anew where it has nothing that low', async (t) => {
+  const opened = await openTestFollower(t, {
+    ...both,
+    views: [madeView, otherView],
+    from: 2,
+    minimumHosts: 1,
+  })
+  const a = await connect(t, opened, A)
+  const blocks = madeBlocks(3, 2)
+  await a.feed(blocks)
+  await storedTo(opened, 4)
+  const ask = (feeds: string[], floor: number): object =>
+    opened.follower.opening({ feeds: new Set(feeds), floor })
+  const cursor = blocks.toReversed().map(({ number, hash }) => ({ number, hash }))
+  const other = { view: otherView, cursor: [], withRows: false }
+  assert.deepEqual(ask([madeView], 5), {
+    views: [{ view: madeView, cursor, withRows: true }, other],
+    from: 2,
+  })
+  assert.deepEqual(ask([], 6), {
+    views: [{ view: madeView, cursor: [], withRows: false }, other],
+    from: 2,
+  })
+})
+
+const alone = { views: [madeView], hosts: [A.identity] }
+
+/** Blocks 0 to 2 and 6 to 8 are stored; what is between is missing. */
+async function openWithHole(
+  t: TestContext,
+): Promise<{ opened: Opened; blocks: readonly MadeBlock[] }> {
+  const opened = await openTestFollower(t, alone)
+  const blocks = madeBlocks(9)
+  await (await connect(t, opened, A)).feed(blocks.slice(0, 3))
+  await storedTo(opened, 2)
+  const above = await openTestFollower(t, { ...alone, from: 6 }, { parts: opened.parts })
+  await (await connect(t, above, A, { tail: 6 })).feed(blocks.slice(6))
+  await until(() => above.follower.progress(madeView).stored === 8)
+  assert.deepEqual(doneOf(opened), [
+    [0, 2],
+    [6, 8],
+  ])
+  return { opened, blocks }
+}
+
+const hole = { from: 3, to: 5 }
+
+test('a hole is filled with what fits between what is stored, and with nothing else', async (t) => {
+  const { opened, blocks } = await openWithHole(t)
+  const filling = await openTestFollower(t, { ...alone, hole }, opened)
+  const a = await connect(t, filling, A)
+  const stored = (): number => filling.follower.progress(madeView).stored
+  assert.equal(stored(), 2)
+  await a.feed(blocks.slice(3, 5))
+  await until(() => stored() === 4)
+  await a.feed(blocks.slice(5, 7))
+  await until(() => stored() === 5)
+  assert.deepEqual(filling.reported, ['height 3', 'height 4', 'height 5'])
+  assert.deepEqual(doneOf(opened), [[0, 8]])
+})
+
+test('blocks of another branch than what is stored above a hole do not fill it', async (t) => {
+  const { opened, blocks } = await openWithHole(t)
+  const chain = createMadeChain()
+  chain.grow(6)
+  chain.reorganise(1)
+  const branch = chain.blocks()
+  const filling = await openTestFollower(t, { ...alone, hole }, opened)
+  const a = await connect(t, filling, A)
+  await a.feed(blocks.slice(3, 5))
+  await until(() => filling.follower.progress(madeView).stored === 4)
+  await a.feed(branch.slice(5, 6))
+  await opened.parts.inTurn(async () => undefined)
+  assert.deepEqual(doneOf(opened), [
+    [0, 4],
+    [6, 8],
+  ])
+})
+
+function assertBlock(block: MadeBlock | undefined): MadeBlock {
+  return block ?? assert.fail('there is no such block')
+}
