@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { appendFileSync, mkdtempSync, rmSync } from 'node:fs'
+import { appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -60,6 +60,22 @@ test('nothing that was confirmed is lost when the registry is killed', async (t)
   )
   const next = await again.register(sender, wireOf('Next'))
   assert.equal(await statusOf(again, next), 1)
+})
+
+test('what the node has and the journal has not yet is taken up at the next start', async (t) => {
+  const folder = folderFor(t)
+  const first = await openDevelopmentRegistry({ folder, acknowledgeMs: null })
+  const known = await first.register(sender, wireOf('Known'))
+  const journal = readFileSync(join(folder, 'registry.jsonl'))
+  const unknown = await first.register(sender, wireOf('Unknown'))
+  await first.close()
+  // As if it had been killed before it wrote.
+  writeFileSync(join(folder, 'registry.jsonl'), journal)
+  const second = await openDevelopmentRegistry({ folder, acknowledgeMs: null })
+  t.after(() => second.close())
+  await second.settle({ registered: [known, unknown] })
+  assert.equal((await shown(second)).length, 2)
+  assert.deepEqual([await statusOf(second, known), await statusOf(second, unknown)], [2, 2])
 })
 
 function folderFor(t: TestContext): string {

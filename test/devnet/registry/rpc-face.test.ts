@@ -44,18 +44,10 @@ test('gas is intrinsic or half the limit, whichever is more; a failure costs the
   const registry = await openDevelopmentRegistry({ acknowledgeMs: null })
   t.after(() => registry.close())
   const wire = wireOf('Gas')
-  const data = encodeFunctionData({
-    abi: registryAbi,
-    functionName: 'register',
-    args: [toHex(wire)],
-  })
+  const data = registration(wire)
   const bytes = Buffer.from(data.slice(2), 'hex')
   const intrinsic = bytes.reduce((sum, byte) => sum + (byte === 0 ? 4 : 16), 21_000)
-  const [from] = addresses(registry)
-  const estimate = await callNode<Hex>(registry.rpcUrl, 'eth_estimateGas', [
-    { from, to: registryAddress, data },
-  ])
-  assert.equal(Number(estimate), intrinsic)
+  assert.equal(Number(await gasOf(registry, wire)), intrinsic)
   const balanceBefore = await balanceOf(registry)
   const exact = await send(registry, wire, BigInt(intrinsic))
   assert.deepEqual([exact.receipt.status, Number(exact.receipt.gasUsed)], ['success', intrinsic])
@@ -103,12 +95,7 @@ test('failures have code -32000, the reason of the chain, and no revert data', a
     [encodeView({ query: 'Log { address }', sdl: 'x', lenses: [] }), 'SDL missing type name'],
   ]
   for (const [bytes, reason] of cases) {
-    const data = encodeFunctionData({
-      abi: registryAbi,
-      functionName: 'register',
-      args: [toHex(bytes)],
-    })
-    const request = { to: registryAddress, data }
+    const request = { to: registryAddress, data: registration(bytes) }
     assert.deepEqual(await errorOf(registry, 'eth_estimateGas', [request]), {
       code: -32000,
       message: `rpc error: code = Unknown desc = ${reason}`,
@@ -146,12 +133,8 @@ test('a failed View can be registered again, and after a time-out the channel is
   assert.equal((await send(registry, wire, 1_000_000n)).receipt.status, 'success')
   await registry.settle({ timedOut: [address] })
   assert.equal(await statusOf(registry, address), 0)
-  const data = encodeFunctionData({
-    abi: registryAbi,
-    functionName: 'register',
-    args: [toHex(wire)],
-  })
-  const { message } = await errorOf(registry, 'eth_estimateGas', [{ to: registryAddress, data }])
+  const request = { to: registryAddress, data: registration(wire) }
+  const { message } = await errorOf(registry, 'eth_estimateGas', [request])
   assert.match(message, /no active channel for this owner$/)
   await registry.openChannel()
   assert.equal((await send(registry, wire, 1_000_000n)).receipt.status, 'success')
@@ -189,6 +172,55 @@ test('signatures need their own chain ID, which eth_chainId need not answer', as
   assert.equal(right.receipt.status, 'success')
 })
 
+test('a transaction that the chain cannot take is refused, with the reason of the chain', async (t) => {
+  const registry = await openDevelopmentRegistry({ acknowledgeMs: null })
+  t.after(() => registry.close())
+  const { chainId } = registry
+  const wire = wireOf('Refused')
+  const intrinsic = BigInt(Number(await gasOf(registry, wire)))
+  const balance = await balanceOf(registry)
+  const price = balance / 1_000_000n + 1n
+  const cases: [Partial<TransactionParts>, RegExp][] = [
+    [{ nonce: 1 }, /^invalid nonce; got 1, expected 0: invalid sequence$/],
+    [{ gas: intrinsic - 1n }, /^intrinsic gas too low: gas wanted \d+, gas needed \d+$/],
+    [{ value: balance }, /^sender balance < tx cost .*insufficient funds$/],
+    [
+      { maxFeePerGas: price, maxPriorityFeePerGas: price },
+      /^sender balance < tx cost .*insufficient funds$/,
+    ],
+    [{ chainId: chainId + 1 }, /^invalid chain id for signer: have \d+ want \d+$/],
+  ]
+  for (const [parts, reason] of cases) {
+    const raw = await signed(registry, wire, { gas: 1_000_000n, nonce: 0, chainId, ...parts })
+    const { code, message } = await errorOf(registry, 'eth_sendRawTransaction', [raw])
+    assert.equal(code, -32000)
+    assert.match(message, reason)
+  }
+  const legacy = await accountOf(registry).signTransaction({
+    ...{ to: registryAddress, data: registration(wire), nonce: 0, gas: 1_000_000n },
+    ...{ gasPrice: 10n ** 9n, type: 'legacy' },
+  })
+  const { message } = await errorOf(registry, 'eth_sendRawTransaction', [legacy])
+  assert.match(message, /^only replay-protected \(EIP-155\) transactions/)
+  assert.equal(await balanceOf(registry), balance, 'it costs nothing')
+  assert.equal((await send(registry, wire, intrinsic)).receipt.status, 'success')
+})
+
+test('an answer bears the ID of its request, and null where it has none', async (t) => {
+  const registry = await openDevelopmentRegistry({ acknowledgeMs: null })
+  t.after(() => registry.close())
+  for (const id of [7, 'seven', null, undefined]) {
+    const response = await fetch(registry.rpcUrl, {
+      method: 'POST',
+      body: JSON.stringify({ jsonrpc: '2.0', id, method: 'eth_chainId' }),
+    })
+    assert.deepEqual(await response.json(), {
+      ...{ jsonrpc: '2.0', id: id ?? null },
+      result: toHex(registry.chainId),
+    })
+  }
+})
+
 test('nobody is somebody else through the proxy', async (t) => {
   const registry = await openDevelopmentRegistry()
   t.after(() => registry.close())
@@ -202,41 +234,64 @@ interface Sent {
   readonly receipt: Awaited<ReturnType<ReturnType<typeof clientOf>['waitForTransactionReceipt']>>
 }
 
+interface TransactionParts {
+  readonly gas: bigint
+  readonly nonce: number
+  readonly chainId: number
+  readonly maxFeePerGas?: bigint
+  readonly maxPriorityFeePerGas?: bigint
+  readonly value?: bigint
+}
+
+/** A transaction that registers a View, signed by the first account. */
+async function signed(
+  registry: DevelopmentRegistry,
+  wire: Uint8Array,
+  parts: TransactionParts,
+): Promise<Hex> {
+  return await accountOf(registry).signTransaction({
+    ...{ to: registryAddress, data: registration(wire), type: 'eip1559' },
+    ...{ maxFeePerGas: 10n ** 9n, maxPriorityFeePerGas: 10n ** 9n, ...parts },
+  })
+}
+
 async function send(
   registry: DevelopmentRegistry,
   wire: Uint8Array,
   gas: bigint,
   chainId = registry.chainId,
 ): Promise<Sent> {
-  const account = privateKeyToAccount(registry.accounts[0] as Hex)
+  const account = accountOf(registry)
   const client = clientOf(registry)
   const wallet = createWalletClient({ account, transport: http(registry.rpcUrl) })
-  const serialized = await account.signTransaction({
-    to: registryAddress,
-    data: encodeFunctionData({ abi: registryAbi, functionName: 'register', args: [toHex(wire)] }),
-    nonce: await client.getTransactionCount({ address: account.address }),
-    gas,
-    maxFeePerGas: 10n ** 9n,
-    maxPriorityFeePerGas: 10n ** 9n,
-    chainId,
-    type: 'eip1559',
-  })
-  const hash = await wallet.sendRawTransaction({ serializedTransaction: serialized })
+  const nonce = await client.getTransactionCount({ address: account.address })
+  const serializedTransaction = await signed(registry, wire, { gas, nonce, chainId })
+  const hash = await wallet.sendRawTransaction({ serializedTransaction })
   const receipt = await client.waitForTransactionReceipt({ hash })
   return { hash, sender: account.address, receipt }
+}
+
+function registration(wire: Uint8Array): Hex {
+  return encodeFunctionData({ abi: registryAbi, functionName: 'register', args: [toHex(wire)] })
+}
+
+/** What registering a View takes at least. */
+async function gasOf(registry: DevelopmentRegistry, wire: Uint8Array): Promise<Hex> {
+  const { address: from } = accountOf(registry)
+  const request = { from, to: registryAddress, data: registration(wire) }
+  return await callNode<Hex>(registry.rpcUrl, 'eth_estimateGas', [request])
+}
+
+function accountOf(registry: DevelopmentRegistry): ReturnType<typeof privateKeyToAccount> {
+  return privateKeyToAccount(registry.accounts[0] as Hex)
 }
 
 function clientOf(registry: DevelopmentRegistry): ReturnType<typeof createPublicClient> {
   return createPublicClient({ transport: http(registry.rpcUrl), pollingInterval: 20 })
 }
 
-function addresses(registry: DevelopmentRegistry): string[] {
-  return registry.accounts.map((key) => privateKeyToAccount(key as Hex).address)
-}
-
 async function balanceOf(registry: DevelopmentRegistry): Promise<bigint> {
-  const [address = noSender] = addresses(registry)
-  return await clientOf(registry).getBalance({ address: address as Hex })
+  return await clientOf(registry).getBalance({ address: accountOf(registry).address })
 }
 
 async function statusOf(registry: DevelopmentRegistry, address: string): Promise<number> {
