@@ -4,6 +4,7 @@ import process from 'node:process'
 import { ServiceError } from '../../errors.ts'
 import { paths, ports } from '../../service/contract.ts'
 import { failureText } from '../../service/failure-text.ts'
+import { counted } from '../cli/counted.ts'
 import { parseHostUrl } from '../cli/http-url.ts'
 import { printResult } from '../cli/print.ts'
 import { styleOf } from '../cli/style.ts'
@@ -86,7 +87,7 @@ async function checkProject(terminal: Terminal): Promise<MachineCheck> {
     const what = project.isProject ? 'project' : 'home folder, as there is no project'
     return {
       ...{ name, outcome: 'passed' },
-      message: `${project.folder} (${what}), ${names.length} Views`,
+      message: `${project.folder} (${what}), ${counted(names.length, 'View')}`,
     }
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error

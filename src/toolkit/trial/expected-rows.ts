@@ -2,6 +2,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { ServiceError } from '../../errors.ts'
 import { readJsonFile } from '../blocks/fixture.ts'
+import { counted } from '../cli/counted.ts'
 import type { ViewFinding } from './finding.ts'
 import type { TrialRow } from './trial-job.ts'
 
@@ -32,7 +33,9 @@ export function compareWithExpected(
   const count =
     expected.length === rowCount
       ? []
-      : [`${expected.length} rows are expected, and there are ${rowCount}`]
+      : [
+          `${counted(expected.length, 'row')} ${expected.length === 1 ? 'is' : 'are'} expected, and there ${rowCount === 1 ? 'is' : 'are'} ${rowCount}`,
+        ]
   const uncompared =
     found.length < Math.min(expected.length, rowCount)
       ? [`only the first ${found.length} rows can be compared; test fewer blocks`]

@@ -1,4 +1,5 @@
 /** The report of a test for people. Whatever comes from a lens is printed as one plain line. */
+import { counted } from '../cli/counted.ts'
 import { toSingleLine } from '../cli/print.ts'
 import { tableText } from '../cli/table.ts'
 import type { ViewFinding } from './finding.ts'
@@ -24,7 +25,7 @@ export function reportText(report: TrialReport, { style }: TextOptions): string 
     rowTable(report),
     fieldTable(report),
     [
-      `${count(blocks, 'block')}, ${count(documents, 'document')}, ${count(rowCount, 'row')}`,
+      `${counted(blocks, 'block')}, ${counted(documents, 'document')}, ${counted(rowCount, 'row')}`,
       ...(feeds.length > 0 ? [`lenses are fed: ${feeds.join(', ')}`] : []),
       ...(measured === null
         ? []
@@ -42,7 +43,7 @@ export function reportText(report: TrialReport, { style }: TextOptions): string 
 
 /** As in `2 errors`. */
 export function countErrors(findings: readonly ViewFinding[]): string {
-  return count(findings.filter(({ severity }) => severity === 'error').length, 'error')
+  return counted(findings.filter(({ severity }) => severity === 'error').length, 'error')
 }
 
 function rowTable({ rows, rowCount, fields }: TrialReport): string {
@@ -55,7 +56,7 @@ function rowTable({ rows, rowCount, fields }: TrialReport): string {
     names,
     shown.map((row) => names.map((name) => valueText(row, name))),
   )
-  return more > 0 ? `${table}\n${count(more, 'more row')}: --json prints all` : table
+  return more > 0 ? `${table}\n${counted(more, 'more row')}: --json prints all` : table
 }
 
 function valueText(row: TrialRow, name: string): string {
@@ -93,10 +94,6 @@ function blocksText(blocks: readonly number[]): string {
   const shown = blocks.slice(0, maxBlocks).join(', ')
   const more = blocks.length > maxBlocks ? ` and ${blocks.length - maxBlocks} more` : ''
   return `${blocks.length === 1 ? 'block' : 'blocks'} ${shown}${more}`
-}
-
-function count(number: number, name: string): string {
-  return `${number} ${name}${number === 1 ? '' : 's'}`
 }
 
 function mebibytes(bytes: number): string {

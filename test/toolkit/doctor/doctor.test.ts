@@ -42,3 +42,15 @@ test('a View that cannot be read fails the check of the project, with exit code 
   const { message = '' } = checks.find(({ name }) => name === 'project') ?? {}
   assert.match(message, /^error: views\/Broken\/view.yaml has lenses that are not a list\n/)
 })
+
+test('Views are counted in the singular and the plural', async (context) => {
+  const { run, json } = await openTestTerminal(context)
+  await json('view', 'init', 'First')
+  const projectOf = async (): Promise<string | undefined> => {
+    const { stdout } = await run(['doctor', ...nowhere])
+    return stdout.split('\n').find((line) => line.startsWith('passed  project: '))
+  }
+  assert.match(`${await projectOf()}`, /\), 1 View$/)
+  await json('view', 'init', 'Second')
+  assert.match(`${await projectOf()}`, /\), 2 Views$/)
+})

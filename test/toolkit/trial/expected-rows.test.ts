@@ -16,6 +16,8 @@ test('rows are counted with those that are too many to keep', () => {
     'only the first 2 rows can be compared; test fewer blocks',
   ])
   assert.deepEqual(differences(2, 3, rows.slice(0, 2)), ['2 rows are expected, and there are 3'])
+  assert.deepEqual(differences(1, 1), ['3 rows are expected, and there is 1'])
+  assert.deepEqual(differences(1, 3, rows.slice(0, 1)), ['1 row is expected, and there are 3'])
 })
 
 test('rows that cannot be compared do not pass', () => {
