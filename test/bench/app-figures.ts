@@ -60,7 +60,7 @@ async function startApp(
   const { identity, p2p } = await host.health()
   const peer = host.peerAddress(p2p.self?.id ?? '')
   const options = { path, views: [view], peers: [peer], hosts: [identity] }
-  return fork(program, [JSON.stringify(options)], { execArgv: ['--max-semi-space-size=4'] })
+  return fork(program, [JSON.stringify(options)], { execArgv: ['--max-semi-space-size=1'] })
 }
 
 function backfillFigures(
@@ -77,11 +77,11 @@ function backfillFigures(
       from: `${from} in ${show(liveMs)} ms`,
     },
     {
-      name: 'Application, own memory (RssAnon) with more than 100,000 rows, started as docs/app.md says',
-      value: ownBytes / 2 ** 20,
+      name: 'Application, RSS with more than 100,000 rows, started as docs/app.md says',
+      value: residentBytes / 2 ** 20,
       unit: 'MB',
       goal: 200,
-      from: `RSS ${show(residentBytes / 2 ** 20)} MB, ${rows} rows`,
+      from: `own memory (RssAnon) ${show(ownBytes / 2 ** 20)} MB, ${rows} rows`,
     },
   ]
 }

@@ -32,7 +32,7 @@ export interface FollowerOptions {
   /** Fills these heights and nothing else: what is stored stays. Default: follows what comes above. */
   readonly hole?: Hole
   readonly patience: Patience
-  /** Memory that blocks which wait for votes may take. Default 8 MiB. */
+  /** Memory that blocks which wait for votes may take. Default 4 MiB. */
   readonly maxPendingBytes?: number
 }
 

@@ -257,7 +257,8 @@ function createRowsCollector(): RowsCollector {
       parts.push(frame)
       if (!frame.last) return null
       const { view, number, hash, parent, count } = first
-      const joined = Buffer.concat(parts.map((part) => part.bytes))
+      const joined =
+        parts.length === 1 ? first.bytes : Buffer.concat(parts.map((part) => part.bytes))
       parts = []
       bytes = 0
       return { view, number, hash, parent, rows: { count, bytes: joined } }

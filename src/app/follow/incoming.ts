@@ -13,7 +13,7 @@ import { createPendingBlocks, type PendingBlocks } from './pending-blocks.ts'
 import { says } from './pending-votes.ts'
 import { wake } from './storing.ts'
 
-const defaultPendingBytes: number = 8 * 1024 * 1024
+const defaultPendingBytes: number = 4 * 1024 * 1024
 /** Fewer than heights whose votes are kept, so that no vote about one of them is lost. */
 const maxPendingBlocks = 2_048
 
