@@ -12,6 +12,7 @@ import type { RowStatement } from '../row-votes/row-statement.ts'
 import type { RowVotes } from '../row-votes/row-votes.ts'
 import type { StatementExcerpt } from '../row-votes/statement-excerpt.ts'
 import type { PackedRows } from '../views/rows.ts'
+import type { NeededTerms } from './needed-terms.ts'
 
 /** What is known of a stored block without opening its body. */
 export interface BlockHeader {
@@ -96,8 +97,11 @@ export interface StoreWriter {
    * identity) is kept; `outdated` ones are removed.
    */
   putSeals(height: number, seals: readonly Seal[], outdated?: readonly Seal[]): Promise<void>
-  /** Documents and seals in one transaction. */
-  putSealedBlock(block: SealedBlockToStore): Promise<void>
+  /**
+   * Documents and seals in one transaction. Returns the slots that are done with the block by that, see
+   * `setViewNeeds`.
+   */
+  putSealedBlock(block: SealedBlockToStore): Promise<readonly number[]>
   /**
    * Removes the blocks from `from` to `to`, both included, and stores `blocks`, in one transaction. Seals
    * of removed blocks are kept.
@@ -134,6 +138,13 @@ export interface StoreWriter {
    * still held these blocks.
    */
   putEmptyViewBlocks(blocks: readonly EmptyViewBlock[]): Promise<readonly number[]>
+  /**
+   * Says what a block has to hold for the View of a slot to have rows of it, or with null that this is not known. Where
+   * a block that is put above all others does not hold it, the slot is done with it without a row in the transaction of
+   * its documents, as by `putEmptyViewBlocks`; blocks that fill a gap or take the place of others are not looked at. It
+   * is kept for the calls that follow until the store is closed, or `clearView` is called; nothing is written.
+   */
+  setViewNeeds(slot: number, needs: NeededTerms | null): Promise<void>
   /** Forgets the failures of a slot at stored blocks, so that neither rows nor failures of those heights are stored. */
   clearViewFailures(slot: number): Promise<void>
   /**

@@ -50,7 +50,7 @@ export const innerFloors: Readonly<Record<string, Floors>> = {
     'plain',
     '.',
   ],
-  'src/store': ['store', 'disk', 'index', 'read', 'write'],
+  'src/store': ['needed-terms', 'store', 'disk', 'index', 'read', 'write'],
   'src/graphql': [
     'budget',
     'rows',

@@ -16,6 +16,7 @@ import { createSeededRandom } from '../support/seeded-random.ts'
 import { testDirectory } from '../support/test-store.ts'
 import { storedRows } from '../support/view-rows.ts'
 import {
+  emptySlot,
   keptRowBlocks,
   reorgDepth,
   writtenBranches,
@@ -88,6 +89,17 @@ function assertRows(snapshot: Snapshot, head: number, acknowledged: number): voi
   )
 }
 
+/** The View without rows is done with the blocks of the main branch, and with no other ones. */
+function assertEmpty(snapshot: Snapshot): void {
+  const { rowBlocks } = snapshot
+  const isMain = (height: number): boolean =>
+    rowBlocks.header(height)?.hash === namedHash(`main:${height}`)
+  assert.deepEqual(
+    [...eachHeight(snapshot.viewRanges(emptySlot))],
+    [...rowBlocks.heights(0, 1e9, false)].filter(isMain),
+  )
+}
+
 function assertSound(snapshot: Snapshot, acknowledged: number): void {
   const range = snapshot.range()
   assert.ok(range)
@@ -97,6 +109,7 @@ function assertSound(snapshot: Snapshot, acknowledged: number): void {
   assert.equal(heights.length, range.head - range.tail + 1)
   for (const height of heights) assertWhole(snapshot, height, height > acknowledged)
   assertRows(snapshot, range.head, acknowledged)
+  assertEmpty(snapshot)
   const found = [...snapshot.candidates('logAddress', everywhere, 0, 1e9, false)]
   assert.deepEqual(
     found.map(({ height }) => height),

@@ -2,7 +2,6 @@
 import { parseHeader } from '../../primitives/body/body-header.ts'
 import { blockSections } from '../../primitives/collections.ts'
 import { addHeights } from '../../primitives/height-ranges.ts'
-import type { Term } from '../../primitives/index-terms.ts'
 import type { Seal } from '../../primitives/seal.ts'
 import { type FingerprintSeed, fingerprint } from '../disk/fingerprint.ts'
 import {
@@ -39,22 +38,21 @@ export interface StoreChange {
 }
 
 /**
- * Stores a block at a free height, with an index table of its own.
+ * Stores a block at a free height, with an index table of its own: its `blockEntries`.
  * @throws ServiceError `PRIMITIVES_BODY_MALFORMED` where the body's header cannot be read.
  */
 export function putBlockChange(
   state: StoreState,
-  block: BlockToStore,
-  seed: FingerprintSeed,
+  { header, body }: BlockToStore,
+  entries: Buffer,
 ): StoreChange {
-  const { header, body } = block
   const height = header.number
   const stored: StoredHeader = { header, serial: state.serial, headBytes: headBytesOf(body) }
   const writes = [
     { database: 'headers', key: heightKey(height), value: encodeHeader(stored) } as const,
     { database: 'hashes', key: hashBytes(header.hash), value: heightKey(height) } as const,
     ...bodyWrites(height, body),
-    ...tableWrites(indexLevel.block, height, blockEntries(height, block.terms, seed)),
+    ...tableWrites(indexLevel.block, height, entries),
   ]
   return {
     writes,
@@ -145,8 +143,9 @@ function bodyWrites(height: number, body: Uint8Array): Write[] {
   }))
 }
 
-function blockEntries(height: number, terms: readonly Term[], seed: FingerprintSeed): Buffer {
-  const entries = createEntryList(height, terms.length)
+/** The index of a block: sorted entries. */
+export function blockEntries({ header, terms }: BlockToStore, seed: FingerprintSeed): Buffer {
+  const entries = createEntryList(header.number, terms.length)
   for (const { kind, value, section, chunk } of terms) {
     entries.add(fingerprint(seed, kind, value), section, chunk)
   }

@@ -1,12 +1,12 @@
 /** The write operations on rows of Views. */
 import { clipHeights, hasHeight } from '../../primitives/height-ranges.ts'
-import { emptyRowsRoot, type PackedRows } from '../../views/rows.ts'
 import type { StoreState } from '../disk/layout.ts'
 import { emptySlot, type ViewSlot } from '../disk/view-layout.ts'
 import type { HeldSnapshot } from '../read/snapshot.ts'
 import type { EmptyViewBlock, RowBlockToStore, StoreWriter, ViewBlockToStore } from '../store.ts'
 import type { Write } from './block-writes.ts'
 import type { CommitQueue, WriteOperation } from './commit-queue.ts'
+import { noRows } from './empty-views.ts'
 import { putRowBlocks } from './row-block-operations.ts'
 import { liftLimits, mayOverflow, putWithinLimit } from './view-limit.ts'
 import { createViewMerging } from './view-merging.ts'
@@ -20,7 +20,12 @@ const clearedPages = 4_096
 
 type ViewPuts = Pick<
   StoreWriter,
-  'putRowBlocks' | 'putViewRows' | 'putEmptyViewBlocks' | 'clearViewFailures' | 'clearView'
+  | 'putRowBlocks'
+  | 'putViewRows'
+  | 'putEmptyViewBlocks'
+  | 'setViewNeeds'
+  | 'clearViewFailures'
+  | 'clearView'
 >
 
 /** The writer's calls for Views, and the clearing of slots and the merging of their indexes in the background. */
@@ -42,6 +47,7 @@ export function createViewWriter(queue: CommitQueue, context: WriteContext): Vie
 
   const clearInBatches = async (slot: number): Promise<void> => {
     await queue.run('compaction', (state) => {
+      context.needs.set(slot, null)
       const cleared = { ...emptySlot, isClearing: true }
       return { writes: [context.slots.set(slot, cleared)], state }
     })
@@ -88,6 +94,11 @@ export function createViewWriter(queue: CommitQueue, context: WriteContext): Vie
       merging.start(bySlot)
       return [...stored]
     },
+    setViewNeeds: (slot, needs) =>
+      queue.run('rows', () => {
+        context.needs.set(slot, needs)
+        return null
+      }),
     clearViewFailures: (slot) => queue.run('rows', clearFailures(context, slot)),
     clearView,
   }
@@ -101,13 +112,6 @@ export function createViewWriter(queue: CommitQueue, context: WriteContext): Vie
       await Promise.allSettled([...clearings.values(), merging.finished()])
     },
   }
-}
-
-const noRows: Pick<PackedRows, 'count' | 'bytes' | 'terms' | 'root'> = {
-  count: 0,
-  bytes: new Uint8Array(),
-  terms: [],
-  root: emptyRowsRoot,
 }
 
 function emptyBySlot(blocks: readonly EmptyViewBlock[]): Map<number, ViewBlockToStore[]> {

@@ -23,6 +23,7 @@ import type { HoldingReader } from '../read/reader.ts'
 import type { HeldSnapshot } from '../read/snapshot.ts'
 import type { BlockToStore, SealedBlockToStore } from '../store.ts'
 import {
+  blockEntries,
   putBlockChange,
   removeSealWrites,
   type StoreChange,
@@ -30,6 +31,7 @@ import {
   type Write,
 } from './block-writes.ts'
 import type { WriteOperation } from './commit-queue.ts'
+import { type ViewNeeds, withEmptyViews } from './empty-views.ts'
 import {
   dueSpan,
   mergeSpanChange,
@@ -45,6 +47,7 @@ export interface WriteContext {
   readonly reader: HoldingReader
   readonly seed: FingerprintSeed
   readonly slots: ViewSlots
+  readonly needs: ViewNeeds
   /** Heights below the head that stay visible; null keeps all. */
   readonly retainBlocks: number | null
   /** The same for rows of Views, where documents below the tail were pruned; null lets rows go with them. */
@@ -53,11 +56,12 @@ export interface WriteContext {
   readonly maxViewBytes: number
 }
 
-/** Stores a block, and seals with it. */
+/** Stores a block, and seals with it; `onDone` gets the slots that are done with it, if any. */
 export function putBlock(
   context: WriteContext,
   block: BlockToStore,
   seals: readonly Seal[] = [],
+  onDone: (slots: readonly number[]) => void = () => undefined,
 ): WriteOperation {
   const { number } = block.header
   return async (state, flushed) => {
@@ -67,9 +71,17 @@ export function putBlock(
       await flushed()
       freed = context.reader.read((snapshot) => freeHeight(context, snapshot, block))
     }
-    const put = freed === null ? { writes: [], state } : putAfter(context, freed, block)
-    return withSeals(context, { ...put, state: moveTail(context, put.state) }, number, seals)
+    const entries = blockEntries(block, context.seed)
+    const put = freed === null ? { writes: [], state } : putAfter(freed, block, entries)
+    const moved = { ...put, state: moveTail(context, put.state) }
+    const sealed = withSeals(context, moved, number, seals)
+    if (!isAboveAll(state, number)) return sealed
+    return withEmptyViews(context, sealed, block.header, entries, onDone)
   }
+}
+
+function isAboveAll({ blocks, pruned }: StoreState, height: number): boolean {
+  return height > Math.max(blocks.at(-1)?.[1] ?? -1, pruned.at(-1)?.[1] ?? -1)
 }
 
 /** Stores seals of a height, and removes others. */
@@ -137,7 +149,8 @@ export function replaceBlocks(
     for (const block of blocks) {
       const { number } = block.header
       if (number < change.state.tail) continue
-      change = withSeals(context, putAfter(context, change, block), number, block.seals)
+      const put = putAfter(change, block, blockEntries(block, context.seed))
+      change = withSeals(context, put, number, block.seals)
     }
     // Rows of blocks without documents stay where others of them go.
     return blocks.length === 0 ? change : { ...change, state: moveTail(context, change.state) }
@@ -227,8 +240,8 @@ export function withoutRows(
   return { writes: [...writes, ...forgotten], state }
 }
 
-function putAfter(context: WriteContext, before: StoreChange, block: BlockToStore): StoreChange {
-  const put = putBlockChange(before.state, block, context.seed)
+function putAfter(before: StoreChange, block: BlockToStore, entries: Buffer): StoreChange {
+  const put = putBlockChange(before.state, block, entries)
   return { writes: [...before.writes, ...put.writes], state: put.state }
 }
 

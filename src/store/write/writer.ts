@@ -29,6 +29,7 @@ import { createStoreReader, type StoreReaderOptions } from '../read/reader.ts'
 import type { StoreWriter } from '../store.ts'
 import { type CommitQueue, createCommitQueue, type WriteOperation } from './commit-queue.ts'
 import { createCompaction } from './compaction.ts'
+import { createViewNeeds } from './empty-views.ts'
 import { raiseRowTail } from './row-block-operations.ts'
 import { createViewWriter } from './view-operations.ts'
 import { loadSlots } from './view-slots.ts'
@@ -132,7 +133,8 @@ function createStoreWriter(
   const reader = createStoreReader(environment, options, parts, () => undefined)
   const slots = loadSlots(environment.databases.viewSlots)
   const { seed } = identity
-  const context: WriteContext = { reader, seed, retainBlocks, retainRows, maxViewBytes, slots }
+  const kept = { retainBlocks, retainRows, maxViewBytes }
+  const context: WriteContext = { reader, seed, slots, needs: createViewNeeds(seed), ...kept }
   const compaction = createCompaction(queue, context, parts.log)
   const views = createViewWriter(queue, context)
   const flushed = async (): Promise<void> => {
@@ -224,7 +226,14 @@ function createPuts(queue: CommitQueue, context: WriteContext, onBlocks: () => v
       await documents.get(height)
       await queue.run('seals', putSeals(context, height, seals, outdated))
     },
-    putSealedBlock: (block) => write(putBlock(context, block, block.seals)),
+    putSealedBlock: async (block) => {
+      let done: readonly number[] = []
+      const onDone = (slots: readonly number[]): void => {
+        done = slots
+      }
+      await write(putBlock(context, block, block.seals, onDone))
+      return done
+    },
     replaceBlocks: (from, to, blocks) => write(replaceBlocks(context, from, to, blocks)),
     truncateAbove: (height) =>
       write(replaceBlocks(context, height + 1, Number.MAX_SAFE_INTEGER, [])),

@@ -41,7 +41,10 @@ export function writtenBranches(height: number): string[] {
 /** The slot of the View whose rows are written beside the blocks of the main branch. */
 export const writtenSlot = 5
 
-/** The rows of that View at a height. */
+/** The slot of a View that has nothing in any block, which the store is told. */
+export const emptySlot = 6
+
+/** The rows of the first View at a height. */
 export function writtenRows(height: number): RowDocument[] {
   return Array.from({ length: height % 150 }, (_, count) => ({
     name: `${height}`,
@@ -74,6 +77,7 @@ async function write(store: StoreWriter): Promise<void> {
   const head = snapshot.range()?.head ?? 0
   const next = snapshot.firstUnsealed(opaqueSeal(1).signatureIdentity) ?? head + 1
   snapshot.release()
+  void store.setViewNeeds(emptySlot, { type: 'any', parts: [] })
   for (let height = next; ; height++) {
     const written = writeHeight(store, height).then(() => say(`acknowledged ${height}`))
     if (height % 4 === 0) await written

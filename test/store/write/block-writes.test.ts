@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { emptyState, pieceBytes, pieceKey } from '../../../src/store/disk/layout.ts'
-import { putBlockChange } from '../../../src/store/write/block-writes.ts'
+import { blockEntries, putBlockChange } from '../../../src/store/write/block-writes.ts'
 import { createChain, shapes } from '../../support/chain/block-factory.ts'
 import { storableBlock } from '../../support/chain/store-blocks.ts'
 
@@ -12,7 +12,7 @@ const [source = assert.fail()] = createChain({
   shape: { ...shapes.tiny, transactions: 70, logs: 150 },
 })
 const block = storableBlock(source)
-const { writes, state } = putBlockChange(emptyState, block, [1, 2])
+const { writes, state } = putBlockChange(emptyState, block, blockEntries(block, [1, 2]))
 
 test('a body is written once, in pieces that fill a page of the disk each', () => {
   const pieces = writes.filter(({ database }) => database === 'bodies')
