@@ -22,9 +22,16 @@ const overheadBytes = 1024
 const placeBytes = 120
 const partsPerBlock = 2 ** 16
 
+interface ParsedSlot {
+  readonly bytes: Buffer
+  readonly parsed: ViewSlot
+}
+
 /** A cache of at most `maxBytes`. */
 export function createRowCache(maxBytes: number): RowCache {
-  const slots = new LRUCache<number, { bytes: Buffer; parsed: ViewSlot }>({ max: keptSlots })
+  const slots = new LRUCache<number, ParsedSlot>({ max: keptSlots })
+  /** Slots of Views that have rows of nothing are mostly the same. */
+  let last: ParsedSlot | undefined
   const directories = new LRUCache<number, RowDirectory>({ maxSize: Math.ceil(maxBytes / 8) })
   const pages = new LRUCache<number, Buffer>({ maxSize: Math.ceil(maxBytes / 8) })
   const chunks = new LRUCache<number, Chunk>({ maxSize: maxBytes })
@@ -32,9 +39,10 @@ export function createRowCache(maxBytes: number): RowCache {
     slot: (slot, bytes) => {
       const known = slots.get(slot)
       if (known?.bytes.equals(bytes)) return known.parsed
-      const parsed = decodeSlot(bytes)
-      slots.set(slot, { bytes: Buffer.from(bytes), parsed })
-      return parsed
+      if (!last?.bytes.equals(bytes))
+        last = { bytes: Buffer.from(bytes), parsed: decodeSlot(bytes) }
+      slots.set(slot, last)
+      return last.parsed
     },
     indexPage: (serial, page, read) => {
       const key = serial * partsPerBlock + page
