@@ -37,7 +37,7 @@ test('every message is counted once by way and outcome, and what was stored by d
   const metrics = createHostMetrics(registry, gauges)
   for (const [outcome] of outcomes) metrics.message('gossip', outcome, work)
   metrics.message('pull', { ...breach, action: 'ignore', rule: 'something-new' }, work)
-  metrics.stored({ bottom: 4, top: 5, removed: 1, taken })
+  metrics.stored({ bottom: 4, top: 5, removed: 1, taken, viewsDone: [] })
   metrics.voteExchange(1)
   metrics.rowVoteExchange(2)
   metrics.head({ kind: 'newer', identity: 'alice', height: 5 })

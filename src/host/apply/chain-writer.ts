@@ -3,7 +3,7 @@ import { createPendingWrites, type PendingWrites, type Removal } from '../../mes
 import { type VerifiedBody, verifyBody } from '../../primitives/body/body.ts'
 import { indexTerms } from '../../primitives/index-terms.ts'
 import type { SealedBlockToStore, StoreWriter } from '../../store/store.ts'
-import type { Stored, TakenIn } from './outcome.ts'
+import type { Stored, TakenIn, ViewsDone } from './outcome.ts'
 import type { SealBook } from './seal-book.ts'
 import type { WaitingBlock, WaitingBlocks } from './waiting-blocks.ts'
 
@@ -49,9 +49,9 @@ export function createChainWriter(
       for (const block of blocks) parts.waiting.remove(block)
       const written =
         removal === null
-          ? Promise.all(toPut.map((block) => store.putSealedBlock(block)))
-          : store.replaceBlocks(removal.from, removal.to, toPut)
-      const report: Stored = {
+          ? putAll(store, toPut)
+          : store.replaceBlocks(removal.from, removal.to, toPut).then(() => [])
+      const report: Omit<Stored, 'viewsDone'> = {
         bottom: blocks[0]?.number ?? removal?.from ?? 0,
         top: blocks.at(-1)?.number ?? (removal?.from ?? 1) - 1,
         removed: removal?.depth ?? 0,
@@ -59,11 +59,23 @@ export function createChainWriter(
       }
       pending
         .add(blocks, removal, written)
-        .then(() => parts.onStored(report))
+        .then(async () => parts.onStored({ ...report, viewsDone: await written }))
         .catch(parts.onFailure)
     },
     drain: pending.drain,
   }
+}
+
+/** Returns which Views are done with them by that. */
+async function putAll(
+  store: Pick<StoreWriter, 'putSealedBlock'>,
+  blocks: readonly SealedBlockToStore[],
+): Promise<readonly ViewsDone[]> {
+  const puts = blocks.map(async (block) => {
+    const slots = await store.putSealedBlock(block)
+    return { height: block.header.number, slots }
+  })
+  return (await Promise.all(puts)).filter(({ slots }) => slots.length > 0)
 }
 
 function toStore(

@@ -59,6 +59,13 @@ export interface StatementsTaken {
   readonly next: number | null
 }
 
+/** Views that were done with a block by the transaction that stored it, as it has nothing that they look for. */
+export interface ViewsDone {
+  readonly height: number
+  /** At least one. */
+  readonly slots: readonly number[]
+}
+
 /** Blocks that were stored together. */
 export interface Stored {
   /** The lowest and the highest of them. */
@@ -67,6 +74,7 @@ export interface Stored {
   /** Stored blocks that gave way to them. */
   readonly removed: number
   readonly taken: TakenIn
+  readonly viewsDone: readonly ViewsDone[]
 }
 
 /** An accepted signer as fork choice sees it. */

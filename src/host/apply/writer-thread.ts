@@ -6,6 +6,7 @@ import { openLog } from '../../service/log.ts'
 import type { LogLevel } from '../../service/log-level.ts'
 import { openMetrics } from '../../service/metrics.ts'
 import { serveThread } from '../../service/threads/serve-thread.ts'
+import type { NeededTerms } from '../../store/needed-terms.ts'
 import type { EmptyViewBlock } from '../../store/store.ts'
 import { openWriter, type StoreWriterOptions } from '../../store/write/writer.ts'
 import { decodeBlockRows } from '../../views/block-rows.ts'
@@ -58,6 +59,10 @@ export type WriterRequests = {
     readonly bytes: Uint8Array
   }) => readonly number[]
   readonly putEmptyViewBlocks: (blocks: readonly EmptyViewBlock[]) => readonly number[]
+  readonly setViewNeeds: (said: {
+    readonly slot: number
+    readonly needs: NeededTerms | null
+  }) => void
   readonly clearViewFailures: (slot: number) => void
   readonly clearView: (slot: number) => void
   /** See `Writer.putRowStatement`. */
@@ -133,6 +138,7 @@ await serveThread<WriterRequests, WriterEvents, WriterData>(async ({ data, emit 
       putRecord: ({ name, value }) => store.putRecord(name, value),
       putViewRows: ({ slot, bytes }) => store.putViewRows(slot, decodeBlockRows(bytes)),
       putEmptyViewBlocks: store.putEmptyViewBlocks,
+      setViewNeeds: ({ slot, needs }) => store.setViewNeeds(slot, needs),
       clearViewFailures: (slot) => store.clearViewFailures(slot),
       clearView: (slot) => store.clearView(slot),
       putRowStatement: ({ statement, outdated }) =>

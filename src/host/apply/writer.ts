@@ -5,6 +5,7 @@ import { networkName } from '../../primitives/names.ts'
 import type { RowStatement } from '../../row-votes/row-statement.ts'
 import type { MetricsSnapshot } from '../../service/metrics.ts'
 import { openThread, type Thread, threadUrl } from '../../service/threads/thread.ts'
+import type { NeededTerms } from '../../store/needed-terms.ts'
 import type { EmptyViewBlock } from '../../store/store.ts'
 import type { Want } from '../fork-choice/wants.ts'
 import { type ChainNames, splitPrefix } from '../network.ts'
@@ -33,6 +34,7 @@ export interface Writer {
    */
   putViewRows(slot: number, bytes: Uint8Array<ArrayBuffer>): Promise<readonly number[]>
   putEmptyViewBlocks(blocks: readonly EmptyViewBlock[]): Promise<readonly number[]>
+  setViewNeeds(slot: number, needs: NeededTerms | null): Promise<void>
   clearViewFailures(slot: number): Promise<void>
   clearView(slot: number): Promise<void>
   /**
@@ -105,6 +107,7 @@ async function startThread(
     putViewRows: (slot, bytes) =>
       thread.request('putViewRows', { slot, bytes }, { transfer: [bytes.buffer] }),
     putEmptyViewBlocks: (blocks) => thread.request('putEmptyViewBlocks', blocks),
+    setViewNeeds: (slot, needs) => thread.request('setViewNeeds', { slot, needs }),
     clearViewFailures: (slot) => thread.request('clearViewFailures', slot),
     clearView: (slot) => thread.request('clearView', slot),
     putRowStatement: (statement, outdated) =>

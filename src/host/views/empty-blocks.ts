@@ -1,14 +1,14 @@
 /** New blocks of which Views have no rows: found by the index of each block, for all Views together. */
+import type { NeededTerm } from '../../store/needed-terms.ts'
 import type { EmptyViewBlock, Snapshot } from '../../store/store.ts'
-import type { NeededValue } from './index-needs.ts'
 
 /** What the blocks of one snapshot may hold. Each value of a block is looked up once, however many Views ask for it. */
 interface BlockIndexes {
-  at(height: number): (value: NeededValue) => boolean
+  at(height: number): (term: NeededTerm) => boolean
 }
 
 export function createBlockIndexes(snapshot: Snapshot): BlockIndexes {
-  const blocks = new Map<number, (value: NeededValue) => boolean>()
+  const blocks = new Map<number, (term: NeededTerm) => boolean>()
   return {
     at: (height) => {
       const known = blocks.get(height)
@@ -20,9 +20,10 @@ export function createBlockIndexes(snapshot: Snapshot): BlockIndexes {
   }
 }
 
-function createLookup(snapshot: Snapshot, height: number): (value: NeededValue) => boolean {
+function createLookup(snapshot: Snapshot, height: number): (term: NeededTerm) => boolean {
   const found = new Map<string, boolean>()
-  return ({ kind, value, key }) => {
+  return ({ kind, value }) => {
+    const key = `${kind} ${Buffer.from(value).toString('hex')}`
     const known = found.get(key)
     if (known !== undefined) return known
     const [candidate] = snapshot.candidates(kind, value, height, height, false)

@@ -9,13 +9,15 @@ import { openLensProcess } from '../../lens/process/lens-process.ts'
 import type { LensMetrics } from '../../lens/process/metrics.ts'
 import type { ViewStateName } from '../../service/contract.ts'
 import { threadUrl } from '../../service/threads/thread.ts'
+import { hasNeeded, type NeededTerms } from '../../store/needed-terms.ts'
 import type { EmptyViewBlock, Snapshot, StoreReader } from '../../store/store.ts'
+import type { Stored, ViewsDone } from '../apply/outcome.ts'
 import type { Writer } from '../apply/writer.ts'
 import type { ViewWorkerData } from './block-job.ts'
 import { createBlockIndexes, toEmptyBlocks } from './empty-blocks.ts'
 import { createEngineMetrics, type EngineMetrics } from './engine-metrics.ts'
 import type { HostedView } from './hosted-view.ts'
-import { type IndexNeeds, indexNeeds } from './index-needs.ts'
+import { indexNeeds } from './index-needs.ts'
 import type { ViewEngine, ViewState } from './view-engine.ts'
 import { viewRecordName } from './view-record.ts'
 import { type EmptyHeights, openViewRun, type ViewRun } from './view-run.ts'
@@ -36,10 +38,15 @@ interface ViewEngineOptions {
 export interface RowsWriter
   extends Pick<
     Writer,
-    'putViewRows' | 'putEmptyViewBlocks' | 'clearViewFailures' | 'clearView' | 'putRecord'
+    | 'putViewRows'
+    | 'putEmptyViewBlocks'
+    | 'setViewNeeds'
+    | 'clearViewFailures'
+    | 'clearView'
+    | 'putRecord'
   > {
-  /** Calls the listener after each block that was stored. */
-  onStored(listener: () => void): void
+  /** Calls the listener after blocks were stored. */
+  onStored(listener: (stored: Pick<Stored, 'viewsDone'>) => void): void
 }
 
 interface ViewEngineParts {
@@ -58,7 +65,7 @@ type RowsListener = (name: string, height: number) => void
 interface ServedView {
   readonly view: HostedView
   readonly run: ViewRun
-  readonly needs: IndexNeeds | null
+  readonly needs: NeededTerms | null
 }
 
 interface Engine {
@@ -72,7 +79,9 @@ interface Engine {
   readonly listeners: RowsListener[]
   /** Views that look for work in the next turn of the event loop. */
   readonly awake: Set<string>
-  /** Writes of blocks without rows. */
+  /** Slots of which the writer was told what new blocks need. */
+  readonly told: Set<number>
+  /** Writes of blocks without rows, and what the writer is told of them. */
   readonly marking: Set<Promise<void>>
   isClosing: boolean
 }
@@ -95,11 +104,15 @@ export function openViewEngine(options: ViewEngineOptions, parts: ViewEnginePart
     streamed: new Set(),
     listeners: [],
     awake: new Set(),
+    told: new Set(),
     marking: new Set(),
     isClosing: false,
   }
   const ticking = setInterval(() => wakeAll(engine), tickMs).unref()
-  writer.onStored(() => wakeAll(engine))
+  writer.onStored(({ viewsDone }) => {
+    countDone(engine, viewsDone)
+    wakeAll(engine)
+  })
   return {
     serve: (view) => serve(engine, view),
     remove: (id) => remove(engine, id),
@@ -110,6 +123,7 @@ export function openViewEngine(options: ViewEngineOptions, parts: ViewEnginePart
     close: async () => {
       engine.isClosing = true
       clearInterval(ticking)
+      for (const slot of engine.told) tell(engine, slot, null)
       const closed = [...engine.views.values()].map(({ run }) => run.close())
       await engine.lenses.close()
       await Promise.all([...closed, ...engine.marking])
@@ -138,11 +152,13 @@ function serve(engine: Engine, view: HostedView): void {
   engine.views.set(view.id, { view, run, needs })
 }
 
-async function remove({ views, streamed, marking, parts }: Engine, id: string): Promise<void> {
+async function remove(engine: Engine, id: string): Promise<void> {
+  const { views, streamed, told, marking, parts } = engine
   streamed.delete(id)
   const known = views.get(id)
   if (known === undefined) return
   views.delete(id)
+  if (told.has(known.view.slot)) tell(engine, known.view.slot, null)
   await Promise.all([known.run.close(), ...marking])
   await parts.writer.putRecord(viewRecordName(id), null)
 }
@@ -169,18 +185,43 @@ function begin(engine: Engine, snapshot: Snapshot, woken: readonly ServedView[])
   const visible = readVisible(snapshot)
   const indexes = createBlockIndexes(snapshot)
   const found = woken.flatMap(({ view, run, needs }): Found[] => {
-    const isEmpty = (height: number): boolean => needs !== null && !needs(indexes.at(height))
+    const known = run.isInService() ? needs : null
+    if (engine.told.has(view.slot) !== (known !== null)) tell(engine, view.slot, known)
+    const isEmpty = (height: number): boolean =>
+      needs !== null && !hasNeeded(needs, indexes.at(height))
     const heights = run.begin(snapshot, visible, isEmpty)
     return heights.length === 0 ? [] : [{ view, run, heights, epoch: snapshot.epoch }]
   })
   if (found.length === 0) return
   const slots = found.map(({ view, heights }) => ({ slot: view.slot, heights }))
-  const marked = mark(engine, found, toEmptyBlocks(snapshot, slots))
+  track(engine, mark(engine, found, toEmptyBlocks(snapshot, slots)))
+}
+
+/** Keeps what is written until it has ended. Only a store that cannot be written fails, and ends the program. */
+function track(engine: Engine, writing: Promise<void>): void {
+  const { marking, parts } = engine
+  const ended = writing
     .catch((err) => {
-      if (!engine.isClosing) engine.parts.log.debug({ err }, 'rows could not be stored')
+      if (!engine.isClosing) parts.log.debug({ err }, 'rows could not be stored')
     })
-    .finally(() => engine.marking.delete(marked))
-  engine.marking.add(marked)
+    .finally(() => marking.delete(ended))
+  marking.add(ended)
+}
+
+/** Tells the writer what new blocks have to hold for a View, so that it is done with others as they are stored. */
+function tell(engine: Engine, slot: number, needs: NeededTerms | null): void {
+  if (needs === null) engine.told.delete(slot)
+  else engine.told.add(slot)
+  track(engine, engine.parts.writer.setViewNeeds(slot, needs))
+}
+
+/** Counts blocks that Views were done with as they were stored. */
+function countDone({ views, metrics }: Engine, viewsDone: readonly ViewsDone[]): void {
+  for (const { slots } of viewsDone) {
+    const done = new Set(slots)
+    for (const { view, run } of views.values()) if (done.has(view.slot)) run.countDone(1)
+    metrics.blocks('live', 'done', slots.length)
+  }
 }
 
 /** New blocks of which a View has no rows. */

@@ -4,19 +4,9 @@
  */
 import type { ViewSelection } from '../../graphql/selection/view-selection.ts'
 import type { TermKind } from '../../primitives/index-terms.ts'
+import type { NeededTerms } from '../../store/needed-terms.ts'
 import { hasNothingOfNothing, hintsOf } from '../../views/view-hints.ts'
 import type { HostedView } from './hosted-view.ts'
-
-/** A value that documents of a block may have. */
-export interface NeededValue {
-  readonly kind: TermKind
-  readonly value: Uint8Array
-  /** The same for the same kind and value. */
-  readonly key: string
-}
-
-/** Whether a block may have rows, given which values it may hold. */
-export type IndexNeeds = (holds: (value: NeededValue) => boolean) => boolean
 
 /** Values beyond are as much work as a job. */
 const mostValues = 64
@@ -30,7 +20,7 @@ type Hint = ViewSelection['hint']
 export function indexNeeds(
   { query, lenses }: Pick<HostedView, 'query' | 'lenses'>,
   { hint }: Pick<ViewSelection, 'hint'>,
-): IndexNeeds | null {
+): NeededTerms | null {
   if (!hasNothingOfNothing(lenses)) return null
   const hints = hintsOf(lenses, query)
   const needed: Hint = {
@@ -58,10 +48,10 @@ function anyOf(kind: TermKind, values: readonly string[] | null): Hint {
   }
 }
 
-const always: IndexNeeds = () => true
-const never: IndexNeeds = () => false
+const always: NeededTerms = { type: 'all', parts: [] }
+const never: NeededTerms = { type: 'any', parts: [] }
 
-function needsOf(hint: Hint, counted: { values: number }): IndexNeeds {
+function needsOf(hint: Hint, counted: { values: number }): NeededTerms {
   switch (hint.type) {
     case 'none':
       return never
@@ -69,8 +59,8 @@ function needsOf(hint: Hint, counted: { values: number }): IndexNeeds {
     case 'unique': {
       counted.values += 1
       const { kind, value } = hint
-      const indexed = { kind, value, key: `${kind} ${Buffer.from(value).toString('hex')}` }
-      return (holds) => holds(indexed)
+      // Another thread gets a copy of the whole buffer that bytes lie in.
+      return { type: 'term', term: { kind, value: new Uint8Array(value) } }
     }
     case 'linked':
       return needsOf(hint.part, counted)
@@ -83,18 +73,18 @@ function needsOf(hint: Hint, counted: { values: number }): IndexNeeds {
   }
 }
 
-function allOf(parts: readonly IndexNeeds[]): IndexNeeds {
+function allOf(parts: readonly NeededTerms[]): NeededTerms {
   if (parts.includes(never)) return never
   const real = parts.filter((part) => part !== always)
   const [first, ...others] = real
   if (first === undefined) return always
-  return others.length === 0 ? first : (holds) => real.every((part) => part(holds))
+  return others.length === 0 ? first : { type: 'all', parts: real }
 }
 
-function someOf(parts: readonly IndexNeeds[]): IndexNeeds {
+function someOf(parts: readonly NeededTerms[]): NeededTerms {
   if (parts.includes(always)) return always
   const real = parts.filter((part) => part !== never)
   const [first, ...others] = real
   if (first === undefined) return never
-  return others.length === 0 ? first : (holds) => real.some((part) => part(holds))
+  return others.length === 0 ? first : { type: 'any', parts: real }
 }

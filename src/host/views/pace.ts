@@ -1,4 +1,5 @@
-/** How fast a View computes blocks, and how many of them make a job. */
+/** How fast a View computes blocks, how many of them make a job, and how many jobs it has. */
+import type { Work } from './view-work.ts'
 
 /** What a job did. */
 interface Ran {
@@ -29,6 +30,18 @@ const jobMs = 40
 const windowMs = 10_000
 /** How much the newest job counts. */
 const newestShare = 0.2
+
+/** Jobs of one View at a time: one runs while the results of another are stored. New blocks wait for neither. */
+const maxJobs = 2
+
+/** How many may run. What has not computed a block yet may never do so: it shows that first. */
+export function mostJobs(
+  { costMs }: Pick<Pace, 'costMs'>,
+  { priority }: Pick<Work, 'priority'>,
+): number {
+  if (costMs() === null) return 1
+  return priority === 'live' ? maxJobs + 1 : maxJobs
+}
 
 export function createPace(nowMs: () => number): Pace {
   let batch = 4

@@ -45,16 +45,17 @@ export function readFacts(
   }
 }
 
-/** Without looking at what needed nothing before and cannot need anything now; null where everything may. */
+/**
+ * Without looking at what needed nothing before and cannot need anything now, nor at new blocks that the View was done
+ * with as they were stored; null where everything may need something.
+ */
 export function freshFacts(
-  { idle, dueAt, underWay, liveAbove }: Progress,
+  { view, idle, dueAt, underWay, liveAbove }: Progress,
+  snapshot: Snapshot,
   visible: VisibleBlocks,
 ): WorkFacts | null {
   if (idle === null || idle.epoch !== visible.epoch || dueAt.size > 0) return null
-  return {
-    visible: visible.since(idle.heights),
-    settled: [],
-    underWay: toHeightRanges([...underWay]),
-    liveAbove,
-  }
+  const fresh = visible.since(idle.heights)
+  const left = fresh.length === 0 ? [] : subtractHeights(fresh, snapshot.viewRanges(view.slot))
+  return { visible: left, settled: [], underWay: toHeightRanges([...underWay]), liveAbove }
 }

@@ -30,7 +30,7 @@ import {
 import { type BlockOutcome, decodeResult, type JobResult } from './block-job.ts'
 import type { EngineMetrics } from './engine-metrics.ts'
 import type { HostedView } from './hosted-view.ts'
-import { createPace, type Pace } from './pace.ts'
+import { createPace, mostJobs, type Pace } from './pace.ts'
 import { noteLimit } from './row-limit.ts'
 import type { ViewFailure, ViewState } from './view-engine.ts'
 import { freshFacts, type Idle, readFacts } from './view-facts.ts'
@@ -58,9 +58,6 @@ export interface EmptyHeights {
   readonly epoch: number
 }
 
-/** Heights that were stored. */
-type Stored = ReadonlySet<number>
-
 export interface ViewRun {
   /**
    * Starts as many jobs as there may be. Returns new blocks that need none, as `isEmpty` says that they have no rows: the
@@ -71,7 +68,11 @@ export interface ViewRun {
     visible: VisibleBlocks,
     isEmpty: (height: number) => boolean,
   ): readonly number[]
-  settleEmpty(empty: EmptyHeights, stored: Stored): void
+  settleEmpty(empty: EmptyHeights, stored: ReadonlySet<number>): void
+  /** Whether its lenses have shown that they work and nothing keeps them from it: new blocks may be done without them. */
+  isInService(): boolean
+  /** Counts blocks that were done without it. */
+  countDone(blocks: number): void
   state(snapshot: Snapshot, visible: HeightRanges): ViewState
   /** Tries all failures again, and ends a quarantine. */
   retry(): void
@@ -79,8 +80,6 @@ export interface ViewRun {
   close(): Promise<void>
 }
 
-/** Jobs of one View at a time: one runs while the results of another are stored. New blocks wait for neither. */
-const maxJobs = 2
 /** Failures in a row after which a View is left alone. */
 const quarantineAfter = 20
 /** Stored failures that are looked at when the Host starts; older ones wait for `retry`. */
@@ -138,6 +137,8 @@ export function openViewRun(view: HostedView, liveAbove: number, parts: ViewRunP
   return {
     begin: (snapshot, visible, isEmpty) => begin(state, snapshot, visible, isEmpty),
     settleEmpty: (empty, stored) => settleEmpty(state, empty, stored),
+    isInService: () => isActive(state) && state.isProven,
+    countDone: state.pace.done,
     state: (snapshot, visible) => {
       // What failed may be stored before its job has ended.
       if (state.isReady) state.lastFailure ??= newestFailure(snapshot, view.slot)
@@ -210,18 +211,22 @@ async function retry(state: State): Promise<void> {
 
 // --- Jobs -----------------------------------------------------------------------------------
 
+function isActive({ isReady, quarantine, closing, parts, pausedUntilMs }: State): boolean {
+  if (!isReady || quarantine !== null || closing.signal.aborted) return false
+  return parts.nowMs() >= pausedUntilMs
+}
+
 function begin(
   state: State,
   snapshot: Snapshot,
   visible: VisibleBlocks,
   isEmpty: (height: number) => boolean,
 ): readonly number[] {
-  const { parts, closing, underWay } = state
-  if (!state.isReady || state.quarantine !== null || closing.signal.aborted) return []
-  if (parts.nowMs() < state.pausedUntilMs) return []
+  const { underWay } = state
+  if (!isActive(state)) return []
   for (const height of state.dueAt.keys())
     if (!hasHeight(visible.heights, height)) state.dueAt.delete(height)
-  const facts = freshFacts(state, visible) ?? readFacts(state, snapshot, visible.heights)
+  const facts = freshFacts(state, snapshot, visible) ?? readFacts(state, snapshot, visible.heights)
   const empty = state.isProven ? newHeights(facts).filter(isEmpty) : []
   for (const height of empty) underWay.add(height)
   const isAllDone = startJobs(state, facts) && state.running.size === 0
@@ -235,24 +240,22 @@ function startJobs(state: State, facts: WorkFacts): boolean {
     const underWay = toHeightRanges([...state.underWay])
     const work = nextWork({ ...facts, underWay }, state.pace.batch())
     if (work === null) return true
-    if (state.running.size >= mostJobs(state, work)) return false
+    if (state.running.size >= mostJobs(state.pace, work)) return false
     for (const height of work.heights) state.underWay.add(height)
     track(state, run(state, work))
   }
 }
 
-function settleEmpty(state: State, { heights, epoch }: EmptyHeights, stored: Stored): void {
+function settleEmpty(
+  state: State,
+  { heights, epoch }: EmptyHeights,
+  stored: ReadonlySet<number>,
+): void {
   const isStored = heights.every((height) => stored.has(height))
   // What was marked in another epoch may have been removed before anybody looked.
   if (!isStored || state.idle?.epoch !== epoch) state.idle = null
   for (const height of heights) state.underWay.delete(height)
   state.pace.done(heights.length)
-}
-
-/** What has not computed a block yet may never do so: it shows that first. */
-function mostJobs({ pace }: State, { priority }: Work): number {
-  if (pace.costMs() === null) return 1
-  return priority === 'live' ? maxJobs + 1 : maxJobs
 }
 
 async function run(state: State, work: Work): Promise<void> {

@@ -99,6 +99,7 @@ export function nextWork(facts: WorkFacts, limit: number): Work | null {
 }
 
 function freeHeights({ visible, settled, underWay }: WorkFacts): HeightRanges {
+  if (visible.length === 0) return []
   return subtractHeights(visible, uniteHeights([...settled, ...underWay]))
 }
 

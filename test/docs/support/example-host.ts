@@ -10,6 +10,7 @@ import { Registry } from 'prom-client'
 import { postTokenView } from '../../../src/devnet/token-view.ts'
 import { openHostApi, openHostGraphql } from '../../../src/host/api.ts'
 import { hostSettings } from '../../../src/host/config.ts'
+import type { RowsWriter } from '../../../src/host/views/engine.ts'
 import { openHostViews } from '../../../src/host/views/host-views.ts'
 import { openBody } from '../../../src/primitives/body/body.ts'
 import { indexTerms } from '../../../src/primitives/index-terms.ts'
@@ -76,12 +77,11 @@ export async function openExampleHost(
   })
   const parts = { log, registry: new Registry(), reader: store.reader }
   const graphql = openHostGraphql({ settings, network }, parts)
-  const onStored: (() => void)[] = []
-  const writer = {
+  const listeners: Parameters<RowsWriter['onStored']>[0][] = []
+  const writer: RowsWriter = {
     ...store,
-    putViewRows: (slot: number, bytes: Uint8Array) =>
-      store.putViewRows(slot, decodeBlockRows(bytes)),
-    onStored: (listener: () => void) => void onStored.push(listener),
+    putViewRows: (slot, bytes) => store.putViewRows(slot, decodeBlockRows(bytes)),
+    onStored: (listener) => void listeners.push(listener),
   }
   const onFatal = (error: unknown): never => {
     throw error
@@ -101,9 +101,11 @@ export async function openExampleHost(
   const isComputed = (): boolean => views.list().every(({ blocks_left: left }) => left === 0)
   const add = async (one: Recorded): Promise<void> => {
     const block = sealedBlock(one)
-    await store.putSealedBlock(block)
-    graphql.notify(block.header.number)
-    for (const listener of onStored) listener()
+    const slots = await store.putSealedBlock(block)
+    const height = block.header.number
+    graphql.notify(height)
+    const viewsDone = slots.length === 0 ? [] : [{ height, slots }]
+    for (const listener of listeners) listener({ viewsDone })
     await until(isComputed)
   }
   const hostUrl = apiOrigin

@@ -78,6 +78,23 @@ describe('blocks of one Generator', () => {
     assert.ok(found.some(({ height, section }) => height === 2 && section === 'Transaction'))
   })
 
+  test('say which Views are done with them as they are stored', async (t) => {
+    const host = await openApplier(t)
+    const chain = createChain({ count: 3, from: 1 })
+    const value = Buffer.from(at(chain, 1).hash.slice(2), 'hex')
+    await host.store.setViewNeeds(7, { type: 'term', term: { kind: 'blockHash', value } })
+    await host.store.setViewNeeds(8, { type: 'all', parts: [] })
+    host.stand(at(chain, -1), alice)
+    for (const block of seal(chain)) await host.receive(block)
+    assert.deepEqual(
+      host.writes.flatMap(({ viewsDone }) => viewsDone),
+      [
+        { height: 1, slots: [7] },
+        { height: 3, slots: [7] },
+      ],
+    )
+  })
+
   test('older than what is kept are ignored', async (t) => {
     const host = await openApplier(t, { retainBlocks: 5 })
     const chain = createChain({ count: 10, from: 1 })
@@ -261,6 +278,7 @@ describe('a reorganisation', () => {
         top: 101,
         removed: 64,
         taken: { blocks: 65, transactions: 0, logs: 0, accessListEntries: 0, seals: 1 },
+        viewsDone: [],
       },
     )
   })

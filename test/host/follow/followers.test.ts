@@ -62,6 +62,24 @@ describe('an application that follows a View', () => {
     assert.deepEqual(client.rows.get(view.id), stored(room, view))
   })
 
+  it('gets at once blocks with which a View is done as they are stored', async (t) => {
+    const room = await openFollowRoom(t, { times: { lookMs: 3_600_000, headMs: 3_600_000 } })
+    const query = `Log(filter: {address: "0x${'ab'.repeat(20)}"}) { address }`
+    const view = hostedView({ slot: 1, query, sdl: 'type None { address: String }' })
+    room.serve(view)
+    const client = await room.follow({ views: [view], from: 100 })
+    let atOnce = 0
+    for (const block of engineChain(60)) {
+      const { number } = block.header
+      await room.put([block])
+      const isDone = stored(room, view).has(number)
+      await client.until(() => hasSigned(client, view, [number]))
+      if (isDone && ++atOnce === 10) break
+    }
+    assert.equal(atOnce, 10)
+    assert.deepEqual(client.rows.get(view.id), stored(room, view))
+  })
+
   it('gets the rows of a large block in parts', async (t) => {
     const room = await openFollowRoom(t)
     const view = logs(1)

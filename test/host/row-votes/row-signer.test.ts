@@ -82,6 +82,32 @@ describe('a Host', () => {
     assert.ok(statement?.leaves.some(({ count }) => count === 0))
   })
 
+  it('signs at once blocks with which Views are done as they are stored', async (t) => {
+    const room = await openSigningRoom(t)
+    const query = `Log(filter: {address: "0x${'ab'.repeat(20)}"}) { address }`
+    const views = [
+      hostedView({ slot: 1, query }),
+      hostedView({ slot: 2, query, sdl: 'type Two { address: String }' }),
+    ]
+    room.serve(...views)
+    const chain = engineChain(60)
+    let stored = 0
+    const putNext = async (): Promise<readonly number[]> => {
+      const [block = assert.fail()] = chain.slice(stored, stored + 1)
+      await room.put([block])
+      stored += 1
+      const done = room.store.reader.read((snapshot) =>
+        views.filter(({ slot }) => snapshot.viewRanges(slot).at(-1)?.[1] === block.header.number),
+      )
+      await room.untilSigned(stored)
+      return done.map(({ slot }) => slot)
+    }
+    while ((await putNext()).length < 2);
+    for (let more = 0; more < 10; more++) assert.deepEqual(await putNext(), [1, 2])
+    for (const height of heights(stored)) assertSigned(room, height, views)
+    assert.deepEqual(new Set(room.signed), new Set(['first']))
+  })
+
   it('signs further what a View made that was added later, in the place of the first', async (t) => {
     const room = await openSigningRoom(t)
     const [early, late] = [logs(1), logs(2)]

@@ -72,6 +72,7 @@ export async function openLocalWriter(
       putRecord: (name, value) => store.putRecord(name, value),
       putViewRows: (slot, bytes) => store.putViewRows(slot, decodeBlockRows(bytes)),
       putEmptyViewBlocks: store.putEmptyViewBlocks,
+      setViewNeeds: store.setViewNeeds,
       clearViewFailures: (slot) => store.clearViewFailures(slot),
       clearView: (slot) => store.clearView(slot),
       putRowStatement: (statement, outdated) =>

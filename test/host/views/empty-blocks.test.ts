@@ -6,9 +6,12 @@ import { erc20Abi } from 'viem'
 import { wantedLogs } from '../../../src/compute/wanted-logs.ts'
 import { createViewSelector } from '../../../src/graphql/selection/view-selection.ts'
 import { createBlockIndexes } from '../../../src/host/views/empty-blocks.ts'
+import type { RowsWriter } from '../../../src/host/views/engine.ts'
 import type { HostedView } from '../../../src/host/views/hosted-view.ts'
 import { indexNeeds } from '../../../src/host/views/index-needs.ts'
 import { prepareProgram } from '../../../src/lens/program/program.ts'
+import { hasHeight } from '../../../src/primitives/height-ranges.ts'
+import { hasNeeded } from '../../../src/store/needed-terms.ts'
 import type { SealedBlockToStore, Snapshot } from '../../../src/store/store.ts'
 import { shippedLenses } from '../../../src/views/shipped-lenses.ts'
 import { hintsOf } from '../../../src/views/view-hints.ts'
@@ -110,8 +113,9 @@ describe('blocks without rows of a View', () => {
           for (const { number: height } of blocks) {
             for (const view of views) {
               const needs = needsOf(view)
-              const alone = needs?.(createBlockIndexes(snapshot).at(height)) ?? true
-              assert.equal(needs?.(indexes.at(height)) ?? true, alone)
+              const alone =
+                needs === null || hasNeeded(needs, createBlockIndexes(snapshot).at(height))
+              assert.equal(needs === null || hasNeeded(needs, indexes.at(height)), alone)
               if (alone) continue
               found += 1
               assert.equal(await hasWork(view, snapshot, height), false)
@@ -122,6 +126,36 @@ describe('blocks without rows of a View', () => {
       { numRuns: 150 },
     )
     assert.ok(found > 100, `${found} blocks`)
+  })
+
+  it('are the same by the writer, which marks them as it stores them', async (t) => {
+    let marked = 0
+    const property = fc.asyncProperty(
+      fc.array(anyView, { minLength: 1, maxLength: 12 }),
+      fc.nat(chain.length - 8),
+      async (views, first) => {
+        const store = await openTestStore(t, null)
+        for (const [slot, view] of views.entries())
+          await store.setViewNeeds(slot, structuredClone(needsOf(view)))
+        for (const block of chain.slice(first, first + 8)) {
+          const done = await store.putSealedBlock(storableBlock(block))
+          const { number: height } = block
+          store.reader.read((snapshot) => {
+            const holds = createBlockIndexes(snapshot).at(height)
+            const expected = views.flatMap((view, slot) => {
+              const needs = needsOf(view)
+              return needs === null || hasNeeded(needs, holds) ? [] : [slot]
+            })
+            assert.deepEqual(done, expected)
+            const isDone = (slot: number) => hasHeight(snapshot.viewRanges(slot), height)
+            assert.deepEqual([...views.keys()].filter(isDone), expected)
+          })
+          marked += done.length
+        }
+      },
+    )
+    await fc.assert(property, { numRuns: 30 })
+    assert.ok(marked > 100, `${marked} marks`)
   })
 
   it('are all those without a value that the View asks for', async (t) => {
@@ -135,7 +169,7 @@ describe('blocks without rows of a View', () => {
       const indexes = createBlockIndexes(snapshot)
       for (const block of chain) {
         const has = logsOf(block).some((log) => log.address === address)
-        assert.equal(needs(indexes.at(block.number)), has)
+        assert.equal(hasNeeded(needs, indexes.at(block.number)), has)
       }
     })
   })
@@ -192,8 +226,12 @@ function crowd(): HostedView[] {
   ]
 }
 
-async function openCrowd(t: Parameters<typeof openEngineRoom>[0], blocks: SealedBlockToStore[]) {
-  const room = await openEngineRoom(t)
+async function openCrowd(
+  t: Parameters<typeof openEngineRoom>[0],
+  blocks: SealedBlockToStore[],
+  options: Parameters<typeof openEngineRoom>[1] = {},
+) {
+  const room = await openEngineRoom(t, options)
   await room.put(blocks)
   const views = crowd()
   for (const view of views) room.engine.serve(view)
@@ -225,6 +263,59 @@ describe('new blocks without rows of a View', () => {
     assert.deepEqual(live.rows(), (await openCrowd(t, blocks)).rows())
     const text = await live.room.registry.metrics()
     assert.match(text, /^viewmesh_host_view_blocks_total\{stage="live",outcome="done"\} 80$/m)
+  })
+
+  it('are done in the transaction that stores them, until their View is removed', async (t) => {
+    const blocks = engineChain(40)
+    const told: [slot: number, isKnown: boolean][] = []
+    const marked: number[] = []
+    const through = (writer: RowsWriter): RowsWriter => ({
+      ...writer,
+      setViewNeeds: async (slot, needs) => {
+        await writer.setViewNeeds(slot, needs)
+        told.push([slot, needs !== null])
+      },
+      putEmptyViewBlocks: async (empty) => {
+        marked.push(...empty.map(({ height }) => height))
+        return await writer.putEmptyViewBlocks(empty)
+      },
+    })
+    const { room, views, until } = await openCrowd(t, blocks.slice(0, 10), { through })
+    const headOf = (slot: number): number | undefined =>
+      room.store.reader.read((snapshot) => snapshot.viewRanges(slot).at(-1)?.[1])
+    let next = 10
+    for (; told.length < 3; next++) {
+      await room.put(blocks.slice(next, next + 1))
+      await until(({ done }) => done[0]?.[1] === 100 + next)
+    }
+    assert.deepEqual(told.toSorted(), [
+      [1, true],
+      [2, true],
+      [3, true],
+    ])
+    marked.length = 0
+    for (const end = next + 5; next < end; next++) {
+      await room.put(blocks.slice(next, next + 1))
+      assert.deepEqual([headOf(1), headOf(2)], [100 + next, 100 + next])
+    }
+    const [removed = assert.fail(), ...others] = views
+    const ended = room.engine.remove(removed.id)
+    const puts = blocks.slice(next, next + 5).map((block) => room.put([block]))
+    await ended
+    const cleared = room.store.clearView(removed.slot)
+    puts.push(room.put(blocks.slice(next + 5, next + 10)))
+    await Promise.all([cleared, ...puts])
+    const isDone = ({ done }: { done: readonly (readonly number[])[] }): boolean =>
+      done[0]?.[1] === 109 + next
+    await Promise.all(others.map((view) => room.until(view, isDone)))
+    assert.equal(headOf(removed.slot), undefined)
+    await room.engine.close()
+    assert.deepEqual(told.slice(3), [
+      [1, false],
+      [2, false],
+      [3, false],
+    ])
+    assert.deepEqual(marked, [], 'they need no transaction of their own')
   })
 
   it('are found once more where another block took the place of one', async (t) => {

@@ -3,11 +3,13 @@ import { type TestContext, test } from 'node:test'
 import fc from 'fast-check'
 import { pino } from 'pino'
 import { Registry } from 'prom-client'
+import { ServiceError } from '../../../src/errors.ts'
 import { encodeResult } from '../../../src/host/views/block-job.ts'
 import { toEmptyBlocks } from '../../../src/host/views/empty-blocks.ts'
 import { createEngineMetrics } from '../../../src/host/views/engine-metrics.ts'
 import { openViewRun } from '../../../src/host/views/view-run.ts'
 import { readVisible, visibleHeights } from '../../../src/host/views/view-work.ts'
+import { hasHeight } from '../../../src/primitives/height-ranges.ts'
 import type { StoreReader } from '../../../src/store/store.ts'
 import { decodeBlockRows, encodeBlockRows } from '../../../src/views/block-rows.ts'
 import { createRowPacker } from '../../../src/views/rows.ts'
@@ -31,13 +33,14 @@ function computeNothing(reader: StoreReader, payload: Uint8Array): Uint8Array {
   return encodeResult({ outcomes, seen: heights.length, rows: encodeBlockRows(made) })
 }
 
-type Step = 'put' | 'begin' | 'store' | 'settle' | { readonly depth: number }
+type Step = 'put' | 'begin' | 'store' | 'settle' | 'tell' | { readonly depth: number }
 
 const anyStep: fc.Arbitrary<Step> = fc.oneof(
   { weight: 3, arbitrary: fc.constant('put' as const) },
   { weight: 4, arbitrary: fc.constant('begin' as const) },
   { weight: 2, arbitrary: fc.constant('store' as const) },
   { weight: 2, arbitrary: fc.constant('settle' as const) },
+  fc.constant('tell' as const),
   fc.nat(4).map((depth) => ({ depth })),
 )
 
@@ -52,6 +55,7 @@ interface Marking {
 async function openRoom(t: TestContext) {
   const store = await openTestStore(t, null)
   const view = hostedView()
+  let [nowMs, error] = [0, null as Error | null]
   let woken = Promise.withResolvers<void>()
   const run = openViewRun(view, 0, {
     log: pino({ enabled: false }),
@@ -61,24 +65,33 @@ async function openRoom(t: TestContext) {
       putViewRows: (slot, bytes) => store.putViewRows(slot, decodeBlockRows(bytes)),
     },
     lenses: {
-      run: async ({ payload }) => ({
-        bytes: computeNothing(store.reader, payload),
-        processorMs: 1,
-      }),
+      run: async ({ payload }) => {
+        if (error !== null) throw error
+        return { bytes: computeNothing(store.reader, payload), processorMs: 1 }
+      },
     },
     metrics: createEngineMetrics(new Registry(), () => new Map()),
     onRows: () => undefined,
     wake: () => woken.resolve(),
-    nowMs: () => 0,
+    nowMs: () => nowMs,
   })
   await woken.promise
   return {
     store,
     run,
+    /** Lets all jobs from now on end with this error, or with null go well. */
+    failWith: (why: Error | null) => {
+      error = why
+    },
+    pass: (ms: number) => {
+      nowMs += ms
+    },
     /** All new blocks have no rows, or nothing is known of them. */
     begin: (isEmpty: boolean): Marking | null =>
       store.reader.read((snapshot) => {
         const heights = run.begin(snapshot, readVisible(snapshot), () => isEmpty)
+        const done = snapshot.viewRanges(view.slot)
+        for (const height of heights) assert.ok(!hasHeight(done, height), 'it is not marked twice')
         const blocks = toEmptyBlocks(snapshot, [{ slot: view.slot, heights }])
         const empty = { heights, epoch: snapshot.epoch }
         let stored: readonly number[] = []
@@ -108,6 +121,7 @@ async function openRoom(t: TestContext) {
 async function takeSteps(t: TestContext, steps: readonly Step[]): Promise<void> {
   const { store, run, begin, isDone, jobsDone } = await openRoom(t)
   let [head, branch] = [0, 0]
+  let isTold = false
   const nextBlock = () => opaqueBlock(++head, 5, `branch ${branch}`)
   while (head < firstBlocks) await store.putSealedBlock(nextBlock())
   for (; !isDone(); await jobsDone()) begin(false)
@@ -122,14 +136,15 @@ async function takeSteps(t: TestContext, steps: readonly Step[]): Promise<void> 
     const from = head + 1
     await store.replaceBlocks(from, Number.MAX_SAFE_INTEGER, [nextBlock()])
   }
-  const storeNext = async () => markings.find(({ isStored }) => !isStored)?.store()
-  for (const step of steps) {
-    if (step === 'put') await store.putSealedBlock(nextBlock())
-    else if (step === 'begin') mark()
-    else if (step === 'store') await storeNext()
-    else if (step === 'settle') settle()
-    else await replace(step.depth)
+  /** The store learns, or is to forget, that no block has anything for the View. */
+  const tell = async (): Promise<void> => {
+    isTold = !isTold
+    await store.setViewNeeds(hostedView().slot, isTold ? { type: 'any', parts: [] } : null)
   }
+  const storeNext = async () => markings.find(({ isStored }) => !isStored)?.store()
+  const put = () => store.putSealedBlock(nextBlock())
+  const actions = { put, begin: mark, store: storeNext, tell, settle }
+  for (const step of steps) await (typeof step === 'string' ? actions[step]() : replace(step.depth))
   for (let round = 0; round < 4; round++) {
     while (markings.length > 0) {
       await storeNext()
@@ -149,8 +164,42 @@ test('a View is done with every block, whatever is removed while it is marked', 
     ),
     {
       numRuns: 60,
-      // Marked, then replaced before anybody hears that it was marked.
-      examples: [[['put', 'begin', 'store', 'put', { depth: 1 }, 'put', 'begin']]],
+      examples: [
+        // Marked, then replaced before anybody hears that it was marked.
+        [['put', 'begin', 'store', 'put', { depth: 1 }, 'put', 'begin']],
+        // Of two new blocks the store has marked one.
+        [['begin', 'put', 'tell', 'put', 'begin', 'tell', 'put', 'begin', 'put', 'begin']],
+      ],
     },
   )
+})
+
+test('a View is in service once its lenses did a block, while nothing keeps it from others', async (t) => {
+  const { store, run, begin, isDone, jobsDone, failWith, pass } = await openRoom(t)
+  const job = async (height: number): Promise<boolean> => {
+    await store.putSealedBlock(opaqueBlock(height, 5))
+    begin(false)
+    await jobsDone()
+    return run.isInService()
+  }
+  assert.equal(run.isInService(), false, 'nothing is known of its lenses')
+  failWith(new Error('no thread can be made'))
+  await jobsDone()
+  assert.equal(await job(1), false)
+  pass(60_000)
+  assert.equal(run.isInService(), false)
+  failWith(null)
+  assert.equal(await job(2), true)
+  for (; !isDone(); await jobsDone()) begin(false)
+  failWith(new Error('no thread can be made'))
+  assert.equal(await job(3), false, 'it waits')
+  pass(60_000)
+  assert.equal(run.isInService(), true)
+  failWith(new ServiceError('LENS_MODULE_REFUSED', 'the module is not there any more'))
+  assert.equal(await job(4), false, 'it is quarantined')
+  run.retry()
+  await jobsDone()
+  assert.equal(run.isInService(), true)
+  await run.close()
+  assert.equal(run.isInService(), false)
 })

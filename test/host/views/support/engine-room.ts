@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import type { TestContext } from 'node:test'
 import { pino } from 'pino'
 import { Registry } from 'prom-client'
-import type { Stored } from '../../../../src/host/apply/outcome.ts'
+import type { ViewsDone } from '../../../../src/host/apply/outcome.ts'
 import { openViewEngine, type RowsWriter } from '../../../../src/host/views/engine.ts'
 import { type HostedView, isHosted, type KeptView } from '../../../../src/host/views/hosted-view.ts'
 import type { ViewEngine, ViewState } from '../../../../src/host/views/view-engine.ts'
@@ -102,8 +102,6 @@ interface RoomOptions {
   readonly through?: (writer: RowsWriter, store: StoreWriter) => RowsWriter
 }
 
-const nothing = { blocks: 0, transactions: 0, logs: 0, accessListEntries: 0 }
-
 /** Opens store and engine; both are closed after the test. */
 export async function openEngineRoom(
   t: Pick<TestContext, 'after'>,
@@ -123,10 +121,11 @@ export async function openEngineRoom(
     { path, network: testNetwork, retainBlocks, program: 'host', ...kept },
     { log },
   )
-  const listeners: ((stored: Stored) => void)[] = []
+  const listeners: Parameters<RowsWriter['onStored']>[0][] = []
   const writer: RowsWriter = {
     putViewRows: (slot, bytes) => store.putViewRows(slot, decodeBlockRows(bytes)),
     putEmptyViewBlocks: store.putEmptyViewBlocks,
+    setViewNeeds: store.setViewNeeds,
     clearViewFailures: (slot) => store.clearViewFailures(slot),
     clearView: (slot) => store.clearView(slot),
     putRecord: (name, value) => store.putRecord(name, value),
@@ -161,8 +160,8 @@ export async function openEngineRoom(
     await store.close()
   }
   t.after(close)
-  const stored = (): void => {
-    for (const listener of listeners) listener({ taken: nothing, removed: 0 } as Stored)
+  const stored = (viewsDone: readonly ViewsDone[]): void => {
+    for (const listener of listeners) listener({ viewsDone })
   }
   const until = <T>(found: () => T | undefined): Promise<T> =>
     new Promise((resolve) => {
@@ -181,12 +180,16 @@ export async function openEngineRoom(
     lensMetrics,
     announced,
     put: async (blocks) => {
-      await Promise.all(blocks.map((block) => store.putSealedBlock(block)))
-      stored()
+      const put = async (block: SealedBlockToStore): Promise<ViewsDone> => {
+        const slots = await store.putSealedBlock(block)
+        return { height: block.header.number, slots }
+      }
+      const done = await Promise.all(blocks.map(put))
+      stored(done.filter(({ slots }) => slots.length > 0))
     },
     replace: async (from, blocks) => {
       await store.replaceBlocks(from, Number.MAX_SAFE_INTEGER, blocks)
-      stored()
+      stored([])
     },
     until: (view, isSo) =>
       until(() => {
