@@ -6,7 +6,7 @@ declare module 'ws' {
   export class WebSocket extends EventEmitter {
     onclose: (() => void) | null
     onerror: ((event: unknown) => void) | null
-    send(text: string): void
+    send(data: string | Uint8Array): void
     close(code?: number): void
     terminate(): void
   }
