@@ -47,6 +47,8 @@ export function volumesCluster(
       const file = files.get(uid)
       return { exitCode: file === undefined ? 44 : 0, stdout: file ?? '', stderr: '' }
     }
+    if (found?.spec?.containers[0]?.volumeMounts?.some(({ readOnly }) => readOnly))
+      return { exitCode: 1, stdout: '', stderr: 'Error: EROFS: read-only file system' }
     if (files.has(uid)) return { exitCode: 45, stdout: '', stderr: '' }
     files.set(uid, stdin)
     return { exitCode: 0, stdout: '', stderr: '' }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { labels, records } from '../../../../operator/api/annotations.ts'
 import type { KubernetesObject } from '../../../../operator/runtime/client/kubernetes-object.ts'
-import { readHost } from '../../../support/resources/operator-cases.ts'
+import { readGenerator, readHost } from '../../../support/resources/operator-cases.ts'
 import { kubernetesRoom } from '../../support/kubernetes-room.ts'
 import { runPlugin } from '../../support/plugin-run.ts'
 
@@ -115,6 +115,19 @@ test('replicas of a resource use their claims while they do not run', async () =
   assert.equal(await userOf('data-mainnet-host-1'), 'Host mainnet')
   putHost(1)
   assert.equal(await userOf('data-mainnet-host-1'), 'unused')
+})
+
+test('a resource uses no claims of another kind or of another name', async () => {
+  putClaim('data-mainnet-host-0')
+  putSet(1)
+  const other = readHost('host-minimal')
+  const metadata = { ...other.metadata, name: 'another' }
+  const path = '/apis/viewmesh.io/v1alpha1/namespaces/apps'
+  room.server.put(`${path}/hosts/another`, { ...other, metadata } as KubernetesObject)
+  const generator = readGenerator('generator-minimal')
+  const spec = { ...generator.spec, replicas: 0 }
+  room.server.put(`${path}/generators/mainnet`, { ...generator, spec } as KubernetesObject)
+  assert.equal(await userOf('data-mainnet-host-0'), 'StatefulSet mainnet-host')
 })
 
 test('a StatefulSet of a chart without a resource uses its claims, all of them while it is at 0', async () => {

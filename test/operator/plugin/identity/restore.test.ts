@@ -181,6 +181,11 @@ const obstacles: Readonly<
     () => putKeyring(room.server, [{ ...other, ordinal: 0 }]),
     /key "0" of Secret mainnet-host-keyring is that of another identity \(fingerprint [0-9a-f]{16}, in the backup/,
   ],
+  'a keyring that is being deleted': [
+    () =>
+      room.server.put(secretPath, { metadata: { deletionTimestamp: 'now' } } as KubernetesObject),
+    /Secret mainnet-host-keyring is being deleted: wait until it is gone/,
+  ],
   'a claim with another mark': [
     (cluster) => putKeysClaim(room.server, cluster, 1, { mark: other.keyringFingerprint }),
     /claim keys-mainnet-host-1 has another identity/,

@@ -93,6 +93,12 @@ function fillCluster(): void {
   })
 }
 
+/** Of the Generator, as one that never ended. */
+function podOf(): object {
+  const containerStatuses = [{ name: 'generator', restartCount: 0 }]
+  return { metadata: { labels: marks }, spec: {}, status: { containerStatuses } }
+}
+
 function readAll(folder: string): ReadonlyMap<string, string> {
   const names = readdirSync(folder, { recursive: true, encoding: 'utf8' })
   const files = names.filter((name) => statSync(join(folder, name)).isFile())
@@ -175,6 +181,26 @@ test('what may not be read is named, and the rest is there', async () => {
   const files = readAll(folder)
   assert.match(files.get('report.txt') ?? '', /not in it: list deployments: 403/)
   assert.ok(files.has('validators/generators.yaml'))
+})
+
+test('a report has the logs of 100 pods, and says how many are left out', async () => {
+  fillCluster()
+  const pods = '/api/v1/namespaces/validators/pods'
+  for (let ordinal = 1; ordinal < 99; ordinal++)
+    put(`${pods}/mainnet-generator-${ordinal}`, podOf())
+  const all = await runPlugin(room.client, ['report', '-n', 'validators', '-f', newFolder()])
+  assert.equal(all.code, 0, all.stderr)
+  for (const ordinal of [99, 100]) put(`${pods}/mainnet-generator-${ordinal}`, podOf())
+  const folder = newFolder()
+  const { code, stderr } = await runPlugin(room.client, [
+    ...['report', '-n', 'validators', '-f', folder],
+  ])
+  assert.equal(code, 1)
+  assert.match(stderr, /^not in it: logs of 2 pods are left out$/m)
+  const logs = [...readAll(folder).keys()].filter((name) =>
+    /\.(?:generator|operator)\.log$/.test(name),
+  )
+  assert.equal(logs.length, 100)
 })
 
 test('a report has Views, and of the ConfigMap that keeps one the number of its bytes', async () => {
