@@ -69,6 +69,29 @@ test('a request that is refused, or whose response fails, is an error for its se
   assert.ok(asker.p2p.peers().some(({ id }) => id === answerer.id))
 })
 
+test('a request that is given up fails with the reason for that, and nobody is blamed', async (t) => {
+  const asker = await openRoom(t)
+  const asked = Promise.withResolvers<void>()
+  const answer = Promise.withResolvers<Uint8Array>()
+  const answerer = await openRoom(t, {
+    answers: {
+      votes: () => {
+        asked.resolve()
+        return answer.promise
+      },
+    },
+  })
+  await connect(asker, answerer)
+  const stop = new AbortController()
+  const request = asker.p2p.request(answerer.id, 'votes', bytes('?'), stop.signal)
+  await asked.promise
+  const reason = new Error('it is not needed any more')
+  stop.abort(reason)
+  await assert.rejects(request, (error) => error === reason)
+  answer.resolve(bytes('too late'))
+  assert.ok(asker.p2p.peers().some(({ id }) => id === answerer.id))
+})
+
 test('a protocol that a peer does not speak is an error without blame for either side', async (t) => {
   const asker = await openRoom(t)
   const answerer = await openRoom(t, { answers: { votes: () => bytes('these') } })
