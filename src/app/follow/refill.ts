@@ -43,18 +43,11 @@ export function openRefill(options: RefillOptions, parts: RefillParts): Refill {
   const state: State = { options, parts, closing: new AbortController(), tried: new Map() }
   let running: Promise<void> | null = null
   const timer = setInterval(() => {
-    if (running !== null) return
-    try {
-      const hole = nextHole(state)
-      if (hole === null) return
-      running = fill(state, hole)
-        .catch(parts.onFatal)
-        .finally(() => {
-          running = null
-        })
-    } catch (error) {
-      parts.onFatal(error)
-    }
+    running ??= fillNext(state)
+      .catch(parts.onFatal)
+      .finally(() => {
+        running = null
+      })
   }, options.patience.missingCheckMs)
   return {
     close: async () => {
@@ -63,6 +56,11 @@ export function openRefill(options: RefillOptions, parts: RefillParts): Refill {
       await running
     },
   }
+}
+
+async function fillNext(state: State): Promise<void> {
+  const hole = nextHole(state)
+  if (hole !== null) await fill(state, hole)
 }
 
 /**
