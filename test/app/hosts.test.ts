@@ -6,14 +6,9 @@ import { createSigner } from '../../src/identity/signature.ts'
 import { openWriter } from '../../src/store/write/writer.ts'
 import { captureLog } from '../support/captured-log.ts'
 import { testNetwork, until } from '../support/p2p-room.ts'
-import { createMadeChain, type MadeBlock, madeRows } from './support/made-chain.ts'
+import { createMadeChain, lied, type MadeBlock, madeRows } from './support/made-chain.ts'
 import { madeExcerpt, openMadeHost } from './support/made-host.ts'
 import { openTestApp, temporaryFolder, topOf, untilState } from './support/test-app.ts'
-
-const lied = (block: MadeBlock): MadeBlock => ({
-  ...block,
-  rows: madeRows('a lie', block.number, 2),
-})
 
 const everyTo = '{ Payment { to } }'
 type To = { Payment: { to: string }[] }

@@ -92,7 +92,7 @@ export function serves({ views }: Link, view: string): boolean {
   return welcomed !== undefined && welcomed.state !== notServedState
 }
 
-/** Those that can feed a View now, the best first. */
+/** Those that can feed a View now, the best first; where all are avoided, the one that was left longest ago. */
 function candidates(state: Links, view: string): Link[] {
   const next = state.parts.follower.progress(view).stored + 1
   const beginsAt = (link: Link): number => Math.max(next, link.views.get(view)?.tail ?? next)
@@ -100,7 +100,7 @@ function candidates(state: Links, view: string): Link[] {
     .filter((link) => link.isOpen && canFeed(state, view, link) && serves(link, view))
     .sort(
       (a, b) =>
-        Number(isAvoided(a, view)) - Number(isAvoided(b, view)) ||
+        avoidedUntilMs(a, view) - avoidedUntilMs(b, view) ||
         beginsAt(a) - beginsAt(b) ||
         (rateOf(b, view) ?? untriedRate) - (rateOf(a, view) ?? untriedRate),
     )
@@ -134,8 +134,14 @@ function isHoldingUp({ options, parts }: Links, view: string, { stored }: Feedin
   )
 }
 
-function isAvoided({ avoidedUntilMs }: Link, view: string): boolean {
-  return performance.now() < (avoidedUntilMs.get(view) ?? 0)
+function isAvoided(link: Link, view: string): boolean {
+  return avoidedUntilMs(link, view) > 0
+}
+
+/** 0 where it is not avoided. */
+function avoidedUntilMs(link: Link, view: string): number {
+  const untilMs = link.avoidedUntilMs.get(view) ?? 0
+  return performance.now() < untilMs ? untilMs : 0
 }
 
 function rateOf({ rates }: Link, view: string): number | null {

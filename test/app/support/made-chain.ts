@@ -68,6 +68,11 @@ export function createMadeChain({
   }
 }
 
+/** The same block with two other rows. */
+export function lied(block: MadeBlock): MadeBlock {
+  return { ...block, rows: madeRows('a lie', block.number, 2) }
+}
+
 /** Rows whose values follow from where they are. */
 export function madeRows(branch: string, number: number, count: number): PackedRows {
   const packer = createRowPacker(parseRowType(madeSdl))
