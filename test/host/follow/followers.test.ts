@@ -135,7 +135,7 @@ describe('an application that follows a View', () => {
   })
 
   it('gets what is served of the Views that it wants, and is told of those that are not', async (t) => {
-    const room = await openFollowRoom(t)
+    const room = await openFollowRoom(t, { patienceMs: 20 })
     const streamed = hostedView({
       slot: 2,
       sdl: 'type Logs @materialized(if: false) { address: String }',
