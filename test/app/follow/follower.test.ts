@@ -78,8 +78,11 @@ function madeBlocks(count: number, from = 0): readonly MadeBlock[] {
   return chain.blocks()
 }
 
-const storedTo = ({ follower }: Opened, number: number): Promise<void> =>
-  until(() => follower.progress(madeView).stored === number)
+/** Resolves once rows up to a height are stored, and that was reported. */
+async function storedTo({ follower, parts }: Opened, number: number): Promise<void> {
+  await until(() => follower.progress(madeView).stored === number)
+  await parts.inTurn(async () => undefined)
+}
 
 const doneOf = ({ parts: { store, views } }: Opened): readonly (readonly [number, number])[] =>
   store.reader.read((snapshot) => snapshot.viewRanges(views.find(madeView)?.slot ?? -1))
@@ -323,7 +326,7 @@ async function openWithHole(
   await storedTo(opened, 2)
   const above = await openTestFollower(t, { ...alone, from: 6 }, { parts: opened.parts })
   await (await connect(t, above, A, { tail: 6 })).feed(blocks.slice(6))
-  await until(() => above.follower.progress(madeView).stored === 8)
+  await storedTo(above, 8)
   assert.deepEqual(doneOf(opened), [
     [0, 2],
     [6, 8],
@@ -337,12 +340,11 @@ test('a hole is filled with what fits between what is stored, and with nothing e
   const { opened, blocks } = await openWithHole(t)
   const filling = await openTestFollower(t, { ...alone, hole }, opened)
   const a = await connect(t, filling, A)
-  const stored = (): number => filling.follower.progress(madeView).stored
-  assert.equal(stored(), 2)
+  assert.equal(filling.follower.progress(madeView).stored, 2)
   await a.feed(blocks.slice(3, 5))
-  await until(() => stored() === 4)
+  await storedTo(filling, 4)
   await a.feed(blocks.slice(5, 7))
-  await until(() => stored() === 5)
+  await storedTo(filling, 5)
   assert.deepEqual(filling.reported, ['height 3', 'height 4', 'height 5'])
   assert.deepEqual(doneOf(opened), [[0, 8]])
 })
@@ -356,7 +358,7 @@ test('blocks of another branch than what is stored above a hole do not fill it',
   const filling = await openTestFollower(t, { ...alone, hole }, opened)
   const a = await connect(t, filling, A)
   await a.feed(blocks.slice(3, 5))
-  await until(() => filling.follower.progress(madeView).stored === 4)
+  await storedTo(filling, 4)
   await a.feed(branch.slice(5, 6))
   await opened.parts.inTurn(async () => undefined)
   assert.deepEqual(doneOf(opened), [
