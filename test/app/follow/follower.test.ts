@@ -184,6 +184,16 @@ test('a Host of another chain than the one that Hosts agreed on is refused', asy
   )
 })
 
+test('heights that no Host has are not waited for, as soon as all have said so', async (t) => {
+  const opened = await openTestFollower(t, { ...both, minimumHosts: 1 })
+  const a = await connect(t, opened, A, { tail: 5 })
+  await a.feed(madeBlocks(1, 5))
+  await opened.parts.inTurn(async () => undefined)
+  assert.equal(opened.follower.progress(madeView).stored, -1, 'another Host may have them')
+  await connect(t, opened, B, { feeds: [], tail: 5 })
+  await storedTo(opened, 5)
+})
+
 test('each block and each statement of a Host shows that its stream goes on', async (t) => {
   const opened = await openTestFollower(t, both)
   const b = await connect(t, opened, B, { feeds: [] })

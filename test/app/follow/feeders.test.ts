@@ -1,0 +1,282 @@
+/** Which Host feeds which View, and when another one takes its place. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import {
+  checkFeeders,
+  fedBy,
+  fillPlaces,
+  keepServed,
+  leavePlaces,
+  takePlaces,
+} from '../../../src/app/follow/feeders.ts'
+import type { RowFollower } from '../../../src/app/follow/follower.ts'
+import { createLink, type Link, type Links } from '../../../src/app/follow/link-state.ts'
+import { type Patience, usualPatience } from '../../../src/app/follow/patience.ts'
+import type { WelcomedView } from '../../../src/follow/host-frames.ts'
+import { captureLog } from '../../support/captured-log.ts'
+
+type Progress = ReturnType<RowFollower['progress']>
+
+const unused = (): never => assert.fail('this is not asked for')
+const view = 'payments'
+const other = 'refunds'
+
+interface Room {
+  readonly links: Links
+  /** How it stands with a View from now on. */
+  progress(view: string, change: Partial<Progress>): void
+  /** Up to which height a Host signed rows of `view`. */
+  sign(link: Link, top: number): void
+  feeder(view?: string): string | undefined
+}
+
+/** Hosts that are in reach and have every View from height 0 on. */
+function roomOf(
+  names: readonly string[],
+  { views = [view], minimumHosts = 1, patience = {} as Partial<Patience> } = {},
+): Room {
+  const standing = new Map<string, Progress>()
+  const signed = new Map<string, number>()
+  const progressOf = (of: string): Progress =>
+    standing.get(of) ?? {
+      ...{ isKnown: true, passed: 0, pending: 0, isFull: false, stored: -1 },
+      ...{ isFailed: false, differing: [] },
+    }
+  const follower: RowFollower = {
+    ...{ opening: unused, listener: unused, unheard: unused, wake: unused, close: unused },
+    progress: progressOf,
+    signedUpTo: (host, of) => (of === view ? (signed.get(host) ?? -1) : -1),
+  }
+  const p2p = { openChannel: unused, penalise: unused, peers: unused, onPeer: unused }
+  const links: Links = {
+    options: {
+      ...{ network: 'a network', peers: names, views, minimumHosts },
+      patience: { ...usualPatience, ...patience },
+    },
+    parts: {
+      ...{ p2p: { ...p2p, failures: unused }, follower, log: captureLog().log },
+      ...{ onChange: unused, onFatal: unused },
+    },
+    links: names.map((name) => ({
+      ...createLink(name),
+      identity: name,
+      isOpen: true,
+      views: new Map(views.map((each) => [each, welcomed(each)])),
+    })),
+    ...{ closing: new AbortController(), feeding: new Map(), paused: new Map() },
+  }
+  return {
+    links,
+    progress: (of, change) => void standing.set(of, { ...progressOf(of), ...change }),
+    sign: ({ peer }, top) => void signed.set(peer, top),
+    feeder: (of = view) => links.feeding.get(of)?.link.peer,
+  }
+}
+
+const welcomed = (of: string, change: Partial<WelcomedView> = {}): WelcomedView => ({
+  ...{ view: of, name: of, sdl: '', tail: 0, head: null, state: 'live', ...change },
+})
+
+function linkOf({ links }: Room, name: string): Link {
+  return links.links.find(({ peer }) => peer === name) ?? assert.fail(`there is no ${name}`)
+}
+
+test('the first Host that is reached feeds every View that it may have and whose rows can be read', () => {
+  const room = roomOf(['A'], { views: [view, other, 'unknown', 'not served'] })
+  const a = linkOf(room, 'A')
+  Object.assign(a, {
+    isOpen: false,
+    views: new Map([['not served', welcomed('', { state: 'unknown' })]]),
+  })
+  room.progress('unknown', { isKnown: false })
+  takePlaces(room.links, a)
+  assert.deepEqual(fedBy(room.links, a), new Set([view, other]))
+})
+
+test('a Host that is reached takes no place that another one has, or can have', () => {
+  const room = roomOf(['A', 'B'], { views: [view, other] })
+  const [a, b] = [linkOf(room, 'A'), linkOf(room, 'B')]
+  a.views = new Map([[view, welcomed(view)]])
+  b.isOpen = false
+  takePlaces(room.links, b)
+  assert.deepEqual([room.feeder(view), room.feeder(other)], [undefined, 'B'])
+  a.views = new Map()
+  takePlaces(room.links, a)
+  assert.equal(room.feeder(other), 'B')
+})
+
+test('a Host leaves its places when it is gone, and those of Views that it does not have', () => {
+  const room = roomOf(['A'], { views: [view, other] })
+  const a = linkOf(room, 'A')
+  fillPlaces(room.links)
+  assert.deepEqual([room.feeder(view), room.feeder(other)], ['A', 'A'])
+  a.views = new Map([[view, welcomed(view)]])
+  keepServed(room.links, a)
+  assert.deepEqual([room.feeder(view), room.feeder(other)], ['A', undefined])
+  leavePlaces(room.links, a)
+  assert.equal(room.feeder(view), undefined)
+})
+
+test('of the Hosts in reach the one that begins lowest feeds, then the fastest', () => {
+  const room = roomOf(['away', 'none', 'high', 'slow', 'fast'])
+  linkOf(room, 'away').isOpen = false
+  linkOf(room, 'none').views = new Map([[view, welcomed(view, { state: 'unknown' })]])
+  linkOf(room, 'high').views = new Map([[view, welcomed(view, { tail: 9 })]])
+  linkOf(room, 'slow').rates.set(view, { rate: 0.5, atMs: performance.now() })
+  for (const best of ['fast', 'slow', 'high']) {
+    fillPlaces(room.links)
+    assert.equal(room.feeder(), best)
+    linkOf(room, best).isOpen = false
+    leavePlaces(room.links, linkOf(room, best))
+  }
+  fillPlaces(room.links)
+  assert.equal(room.feeder(), undefined)
+})
+
+test('where a Host begins does not count below what is stored', () => {
+  const room = roomOf(['low', 'high'])
+  linkOf(room, 'high').views = new Map([[view, welcomed(view, { tail: 9 })]])
+  linkOf(room, 'high').rates.set(view, { rate: 50, atMs: performance.now() })
+  room.progress(view, { stored: 8 })
+  fillPlaces(room.links)
+  assert.equal(room.feeder(), 'high')
+})
+
+test('a stream ends when its Host feeds other Views than it brings, and no other one does', () => {
+  const room = roomOf(['A', 'B'])
+  const [a, b] = [linkOf(room, 'A'), linkOf(room, 'B')]
+  a.fed = new Set([view])
+  fillPlaces(room.links)
+  assert.deepEqual(
+    [a, b].map(({ changingRole }) => changingRole.signal.aborted),
+    [false, false],
+  )
+  a.fed = new Set([other])
+  b.fed = new Set([view])
+  fillPlaces(room.links)
+  assert.deepEqual(
+    [a, b].map(({ changingRole }) => changingRole.signal.aborted),
+    [true, true],
+  )
+})
+
+test('nothing is fed any more once it is closed', () => {
+  const room = roomOf(['A'])
+  room.links.closing.abort()
+  fillPlaces(room.links)
+  assert.equal(room.feeder(), undefined)
+})
+
+test('a Host that sends other rows than another one in reach signed is replaced, and avoided', () => {
+  const room = roomOf(['A', 'B'])
+  fillPlaces(room.links)
+  room.progress(view, { differing: ['A', 'a stranger'] })
+  checkFeeders(room.links)
+  assert.equal(room.feeder(), 'A', 'its own word is not that of another one')
+  room.progress(view, { differing: ['B'] })
+  checkFeeders(room.links)
+  room.progress(view, { differing: [] })
+  assert.equal(room.feeder(), 'B')
+  leavePlaces(room.links, linkOf(room, 'B'))
+  takePlaces(room.links, linkOf(room, 'A'))
+  assert.equal(room.feeder(), undefined)
+  fillPlaces(room.links)
+  assert.equal(room.feeder(), 'B')
+  linkOf(room, 'B').isOpen = false
+  leavePlaces(room.links, linkOf(room, 'B'))
+  fillPlaces(room.links)
+  assert.equal(room.feeder(), 'A', 'an avoided one is better than none')
+})
+
+const impatient = { stallMs: -1 }
+
+test('a Host by which nothing is stored is replaced once enough others have signed more', () => {
+  const room = roomOf(['A', 'B', 'C'], { minimumHosts: 2, patience: impatient })
+  fillPlaces(room.links)
+  const checked = (): string | undefined => {
+    checkFeeders(room.links)
+    return room.feeder()
+  }
+  room.sign(linkOf(room, 'B'), 0)
+  room.progress(view, { stored: 0 })
+  room.sign(linkOf(room, 'A'), 1)
+  assert.equal(checked(), 'A', 'only itself signed more')
+  room.sign(linkOf(room, 'B'), 1)
+  room.progress(view, { isFailed: true })
+  assert.equal(checked(), 'A', 'none has rows where the View failed')
+  room.progress(view, { isFailed: false })
+  assert.notEqual(checked(), 'A')
+})
+
+test('a Host by which something was stored just now is not replaced', () => {
+  const room = roomOf(['A', 'B'])
+  fillPlaces(room.links)
+  for (const name of ['A', 'B']) room.sign(linkOf(room, name), 5)
+  checkFeeders(room.links)
+  assert.equal(room.feeder(), 'A')
+})
+
+test('a View that has no room for blocks is not fed for a while, so that it holds up no other', () => {
+  const room = roomOf(['A'], { views: [view, other], patience: { fullMs: -1 } })
+  fillPlaces(room.links)
+  room.progress(view, { isFull: true })
+  for (let check = 0; check < 3; check++) checkFeeders(room.links)
+  assert.deepEqual([room.feeder(view), room.feeder(other)], [undefined, 'A'])
+  room.progress(view, { isFull: false })
+  checkFeeders(room.links)
+  assert.equal(room.feeder(view), 'A')
+})
+
+test('a View that is the only one holds up no other, and is fed on', () => {
+  const room = roomOf(['A'], { patience: { fullMs: -1 } })
+  fillPlaces(room.links)
+  room.progress(view, { isFull: true })
+  checkFeeders(room.links)
+  assert.equal(room.feeder(), 'A')
+})
+
+/** Checks so often while others have signed more than is stored. */
+function checkLate(room: Room, times: number, top = 100): void {
+  for (const link of room.links.links) room.sign(link, top)
+  for (let check = 0; check < times; check++) checkFeeders(room.links)
+}
+
+test('at the twelfth check at which a Host is late another one is tried, untried ones first', () => {
+  const room = roomOf(['A', 'B', 'C'])
+  linkOf(room, 'B').rates.set(view, { rate: 50, atMs: performance.now() })
+  linkOf(room, 'A').rates.set(view, { rate: 99, atMs: performance.now() })
+  fillPlaces(room.links)
+  assert.equal(room.feeder(), 'A')
+  checkLate(room, 11)
+  assert.equal(room.feeder(), 'A')
+  checkFeeders(room.links)
+  assert.equal(room.feeder(), 'C')
+  checkLate(room, 12)
+  assert.equal(room.feeder(), 'B', 'then the fastest of those that were measured')
+})
+
+test('a Host that is late stays where no other one was faster', () => {
+  const room = roomOf(['A', 'B'])
+  fillPlaces(room.links)
+  linkOf(room, 'B').rates.set(view, { rate: 0, atMs: performance.now() })
+  checkLate(room, 30)
+  assert.equal(room.feeder(), 'A')
+})
+
+test('a Host that catches up in between is not late', () => {
+  const room = roomOf(['A', 'B'])
+  fillPlaces(room.links)
+  checkLate(room, 11)
+  room.progress(view, { stored: 100 })
+  checkLate(room, 11, 200)
+  assert.equal(room.feeder(), 'A')
+})
+
+test('what only a Host that is away, or the one that feeds, has signed makes nobody late', () => {
+  const room = roomOf(['A', 'B', 'C'])
+  fillPlaces(room.links)
+  linkOf(room, 'C').isOpen = false
+  for (const name of ['A', 'C']) room.sign(linkOf(room, name), 100)
+  for (let check = 0; check < 30; check++) checkFeeders(room.links)
+  assert.equal(room.feeder(), 'A')
+})
