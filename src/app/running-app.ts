@@ -26,6 +26,7 @@ import { type FollowedViews, openFollowedViews } from './followed-views.ts'
 import { type CheckedOptions, checkOptions } from './options.ts'
 import { createQueries } from './queries.ts'
 import { verifyRow } from './row-proof.ts'
+import { withAppRemedy } from './store-remedies.ts'
 import { appGaps } from './view-gaps.ts'
 
 const changeMs = 250
@@ -55,7 +56,9 @@ export async function openRunningApp(options: RunningOptions): Promise<App> {
   const store = await openWriter(
     { path: checked.path, network: checked.network, program: 'app', retainBlocks: null },
     { log },
-  )
+  ).catch((error: unknown) => {
+    throw withAppRemedy(error)
+  })
   const app = await openParts(checked, { log, registry, store, closing }).catch(
     async (error: unknown) => {
       await store.close()
@@ -102,7 +105,8 @@ async function openParts(
   const accepted = acceptHosts(checked, store)
   const p2p = await openNode(checked, { log, registry })
   let failure: string | null = null
-  const onFatal = (error: unknown): void => {
+  const onFatal = (cause: unknown): void => {
+    const error = withAppRemedy(cause)
     log.error({ err: error }, 'the store of the application failed')
     failure ??= explained(error)
     closing.abort(error)

@@ -270,7 +270,10 @@ test('a store belongs to one application at a time, and is its own', async (t: T
   const host = await openMadeHost(t, { chain })
   const path = await temporaryFolder(t)
   await openTestApp(t, { hosts: [host], path })
-  await assert.rejects(openTestApp(t, { hosts: [host], path }), { code: 'STORE_LOCKED' })
+  await assert.rejects(openTestApp(t, { hosts: [host], path }), {
+    code: 'STORE_LOCKED',
+    remedy: 'End the other program, or give this application another `path`.',
+  })
 })
 
 test('the Views that an application no longer follows go from its store', async (t) => {

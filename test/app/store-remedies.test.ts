@@ -1,0 +1,75 @@
+import assert from 'node:assert/strict'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { type AppOptions, openApp } from '../../src/app/app.ts'
+import { withAppRemedy } from '../../src/app/store-remedies.ts'
+import { ServiceError } from '../../src/errors.ts'
+import { testNetwork } from '../support/p2p-room.ts'
+import { madeView } from './support/made-chain.ts'
+import { temporaryFolder } from './support/test-app.ts'
+
+const peer = '/ip4/127.0.0.1/tcp/1/p2p/12D3KooWGRUfgDGAQpN6VWfBiPtdiwzgGNvtdEpYyGJ7BgZyVUYZ'
+/** A setting of our programs, such as DB_STORE_PATH. */
+const setting = /\b[A-Z]+_[A-Z_]+\b/
+
+async function openAt(t: TestContext, options: Partial<AppOptions>): Promise<void> {
+  const path = options.path ?? (await temporaryFolder(t))
+  const app = await openApp({
+    network: testNetwork,
+    views: [madeView],
+    peers: [peer],
+    ...options,
+    path,
+  })
+  await app.close()
+}
+
+async function refusalOf(opened: Promise<void>): Promise<ServiceError> {
+  try {
+    await opened
+  } catch (error) {
+    if (error instanceof ServiceError) return error
+    throw error
+  }
+  return assert.fail('it was opened')
+}
+
+test('a store that an application cannot use names its options, and no setting of a Host', async (t) => {
+  const path = await temporaryFolder(t)
+  await openAt(t, { path })
+  const ofNetwork = await refusalOf(openAt(t, { path, network: 'Ethereum__Other' }))
+  assert.equal(ofNetwork.code, 'STORE_FOREIGN')
+  assert.equal(ofNetwork.remedy, 'Choose another `path`, or the `network` of this store.')
+
+  const file = join(path, 'file')
+  await writeFile(file, '')
+  const ofFile = await refusalOf(openAt(t, { path: file }))
+  assert.equal(ofFile.code, 'STORE_PATH_UNUSABLE')
+  for (const { remedy = '' } of [ofNetwork, ofFile]) {
+    assert.match(remedy, /`path`/)
+    assert.doesNotMatch(remedy, setting)
+  }
+})
+
+test('a full disk is told with what an application can do', () => {
+  const full = new ServiceError('STORE_FULL', 'There is no space left.', {
+    facts: { path: '/data' },
+    remedy: 'Keep fewer blocks (PRUNER_MAX_BLOCKS).',
+  })
+  const told = withAppRemedy(full)
+  assert.ok(told instanceof ServiceError)
+  assert.equal(told.message, full.message)
+  assert.deepEqual(told.facts, full.facts)
+  assert.match(told.remedy ?? '', /`maxBytes`/)
+  assert.doesNotMatch(told.remedy ?? '', setting)
+})
+
+test('the command that mends the owner of files stays, and so does what is no error of the store', () => {
+  const owned = new ServiceError('STORE_PATH_UNUSABLE', 'Permission denied on the data directory', {
+    facts: { path: '/data', owner: '0:0', user: '1001:1001' },
+    remedy: 'Run chown.',
+  })
+  const other = new ServiceError('APP_OPTION_INVALID', 'no', { remedy: 'Say yes.' })
+  for (const error of [owned, other, new Error('broken')]) assert.equal(withAppRemedy(error), error)
+})
