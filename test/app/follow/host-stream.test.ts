@@ -15,11 +15,12 @@ import {
   type RowsFrame,
   type WelcomedView,
 } from '../../../src/follow/host-frames.ts'
-import type { FollowedBlock } from '../../../src/follow/open-frames.ts'
+import { decodeApplicationFrame, type FollowedBlock } from '../../../src/follow/open-frames.ts'
 import { createSigner } from '../../../src/identity/signature.ts'
 import { proveIdentity } from '../../../src/mesh/identity-proof.ts'
+import type { Channel } from '../../../src/p2p/streams/channels.ts'
 import { namedHash } from '../../support/chain/opaque-blocks.ts'
-import { connect, openRoom, testNetwork } from '../../support/p2p-room.ts'
+import { connect, openRoom, testNetwork, until } from '../../support/p2p-room.ts'
 
 const signer = createSigner({ type: 'Ed25519', privateKey: new Uint8Array(32).fill(5) })
 const views = ['one', 'another', 'a third'].map((name) => namedHash(`the View ${name}`))
@@ -35,18 +36,22 @@ interface Heard {
 
 interface Followed {
   readonly heard: Heard
+  /** Bytes of credit that the Host got, each time that it got some. */
+  readonly granted: readonly number[]
   /** What the stream ends with. */
   readonly end: Promise<StreamEnd>
 }
 
 /** Follows a Host that sends these frames, and then that it stops; without a welcome among them one comes first. */
 async function follow(t: TestContext, frames: readonly HostFrame[]): Promise<Followed> {
+  const granted: number[] = []
   const host = await openRoom(t, {
     channels: {
       views: {
         busy: encodeHostFrame({ kind: 'error', error: 'busy', tail: null }),
         serve: async (channel) => {
           await channel.read()
+          void collectCredit(channel, granted)
           const proof = proveIdentity(signer, {
             network: testNetwork,
             role: 'host',
@@ -78,7 +83,15 @@ async function follow(t: TestContext, frames: readonly HostFrame[]): Promise<Fol
     { peer: host.id, network: testNetwork, views: asked, from: 0 },
     { p2p: application.p2p, listener, signal: AbortSignal.timeout(60_000) },
   )
-  return { heard, end }
+  return { heard, granted, end }
+}
+
+async function collectCredit(channel: Channel, granted: number[]): Promise<void> {
+  while (!channel.ended.aborted) {
+    const bytes = await channel.read(null).catch(() => null)
+    const frame = bytes && decodeApplicationFrame(bytes)
+    if (frame?.kind === 'credit') granted.push(frame.bytes)
+  }
 }
 
 function welcome(ids: readonly string[], sdlLength = 20): HostFrame {
@@ -213,4 +226,18 @@ test('packed rows of a block take 16 MiB, and one byte more ends the stream', as
   const larger = await follow(t, parts(16 * mebibyte + 1))
   await assert.rejects(larger.end, { code: 'APP_HOST_REFUSED', message: /parts of rows/ })
   assert.deepEqual(larger.heard.blocks, [])
+})
+
+test('a Host gets credit for what was taken once that is half the window, and only then', async (t) => {
+  const large = { bytes: Buffer.alloc(followLimits.partBytes), last: true }
+  const one = part(0, large)
+  const two = part(0, { ...large, branch: 'b' })
+  const once = await follow(t, [one, head])
+  assert.deepEqual(await once.end, isOver)
+  assert.deepEqual(once.granted, [])
+  const twice = await follow(t, [one, head, two, head])
+  assert.deepEqual(await twice.end, isOver)
+  await until(() => twice.granted.length > 0)
+  const taken = encodeHostFrame(one).length + encodeHostFrame(two).length
+  assert.deepEqual(twice.granted, [taken])
 })
