@@ -4,6 +4,14 @@ import { openGraphqlRoom } from '../support/graphql-room.ts'
 
 const place = (log: { blockNumber: number; logIndex: number }) => [log.blockNumber, log.logIndex]
 
+interface LinkedLog {
+  readonly blockNumber: number
+  readonly logIndex: number
+  readonly transaction: { readonly hash: string }
+}
+
+const compareTexts = (a: string, b: string): number => (a < b ? -1 : Number(a > b))
+
 test('without an order, rows come in chain order, and pages do not overlap', async (t) => {
   const { query } = await openGraphqlRoom(t)
   const { Log } = await query('{ Log { blockNumber logIndex } }')
@@ -75,6 +83,27 @@ test('several keys all decide the order', async (t) => {
     [2, 1],
   ])
 })
+
+for (const [direction, sign] of [
+  ['ASC', 1],
+  ['DESC', -1],
+] as const)
+  test(`rows of a block are in the order of what they link to, ${direction}`, async (t) => {
+    const { query } = await openGraphqlRoom(t)
+    const order = `[{blockNumber: ASC}, {transaction: {hash: ${direction}}}]`
+    const { Log } = await query(
+      `{ Log(order: ${order}) { blockNumber logIndex transaction { hash } } }`,
+    )
+    const sorted = Log.toSorted(
+      (a: LinkedLog, b: LinkedLog) =>
+        a.blockNumber - b.blockNumber ||
+        sign * compareTexts(a.transaction.hash, b.transaction.hash) ||
+        sign * (a.logIndex - b.logIndex),
+    )
+    assert.deepEqual(Log, sorted)
+    const hashes = new Set(Log.map(({ transaction }: LinkedLog) => transaction.hash))
+    assert.ok(hashes.size > 6, 'a block has logs of several transactions')
+  })
 
 test('quantities are ordered as numbers and null is smallest', async (t) => {
   const { query } = await openGraphqlRoom(t)
