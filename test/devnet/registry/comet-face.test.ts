@@ -85,6 +85,10 @@ describe('the CometBFT face', () => {
       ...{ jsonrpc: '2.0', id: -1 },
       result: { txs: [], total_count: '0' },
     })
+    assert.deepEqual(
+      await get('tx_search?query="tx.height=0"&page=2'),
+      internal(-1, 'page should be within [1, 1] range, given 2'),
+    )
     assert.deepEqual(await get('tx_search?query="?"'), internal(-1, 'failed to parse query: ?'))
   })
 

@@ -56,6 +56,12 @@ test('a syntax error is reported with its location', async (t) => {
       7,
     ],
     [
+      'query($ids: [ID] = ["a"]) { Block(docID: $ids) { number } }',
+      /^Variable "\$ids" of type "\[ID\]" used in position expecting type "\[ID!\]"/,
+      1,
+      7,
+    ],
+    [
       'query($n: Int!) { Block(filter: {number: $n}) { number } }',
       /^Variable "\$n" of required type "Int!" was not provided/,
       1,
