@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import type { StreamListener } from '../../../src/app/follow/host-stream.ts'
+import { usualPatience } from '../../../src/app/follow/patience.ts'
 import type { DigestSigner } from '../../../src/identity/signature.ts'
 import type { Seal } from '../../../src/primitives/seal.ts'
 import { signSeal, testSigner } from '../../support/chain/sealed-blocks.ts'
@@ -192,6 +193,21 @@ test('heights that no Host has are not waited for, as soon as all have said so',
   assert.equal(opened.follower.progress(madeView).stored, -1, 'another Host may have them')
   await connect(t, opened, B, { feeds: [], tail: 5 })
   await storedTo(opened, 5)
+})
+
+test('a block without rows that Hosts passed over is stored as one at which the View failed', async (t) => {
+  const patience = { ...usualPatience, failedMs: 0 }
+  const opened = await openTestFollower(t, { ...both, minimumHosts: 1, patience })
+  const a = await connect(t, opened, A)
+  await a.feed([{ ...assertBlock(madeBlocks(1)[0]), rows: null }], true)
+  await a.feed(madeBlocks(2).slice(1))
+  await storedTo(opened, 1)
+  const { store, views } = opened.parts
+  const slot = views.find(madeView)?.slot ?? -1
+  assert.deepEqual(
+    store.reader.read((snapshot) => snapshot.viewFailures(slot)),
+    [[0, 0]],
+  )
 })
 
 test('each block and each statement of a Host shows that its stream goes on', async (t) => {
