@@ -17,7 +17,11 @@ export function withAppRemedy(error: unknown): unknown {
   if (!(error instanceof ServiceError)) return error
   const { code, message, facts } = error
   const remedy = remedies[code]
-  // Where the owner of files is wrong, the remedy has the command that mends it.
-  if (remedy === undefined || 'owner' in facts) return error
+  if (remedy === undefined || isOfAnyProgram(facts)) return error
   return new ServiceError(code, message, { facts, remedy, cause: error })
+}
+
+/** Whether the store itself knows what an application can do: the owner of files, its lock, and the program that it belongs to. */
+function isOfAnyProgram(facts: ServiceError['facts']): boolean {
+  return 'owner' in facts || 'file' in facts || facts['expected'] === 'app'
 }

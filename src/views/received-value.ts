@@ -162,8 +162,8 @@ function skipJsonObject(reader: ByteReader, items: number, depth: number): numbe
 }
 
 /**
- * Whether one key follows another: with their lengths before them, so that the shorter precedes the longer. Keys are short,
- * for which a loop is faster than asking for it.
+ * Whether one key follows another: with their lengths before them, so that the shorter precedes the longer. For short
+ * keys a loop is faster than `Buffer.compare`.
  */
 function isAscending(bytes: Buffer, a: number, aEnd: number, b: number, bEnd: number): boolean {
   const shorter = Math.min(aEnd - a, bEnd - b)

@@ -136,7 +136,7 @@ export interface RowPlaces {
 
 /**
  * Nothing of the row is looked at but where its values begin.
- * @throws ServiceError `VIEWS_ROW_MALFORMED`, also `valuePlace`.
+ * @throws ServiceError `VIEWS_ROW_MALFORMED`, as does `valuePlace`.
  */
 export function openRowPlaces(bytes: Buffer, from: number, end: number): RowPlaces {
   const reader = createByteReader(bytes, from, end)

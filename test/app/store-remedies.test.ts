@@ -65,11 +65,20 @@ test('a full disk is told with what an application can do', () => {
   assert.doesNotMatch(told.remedy ?? '', setting)
 })
 
-test('the command that mends the owner of files stays, and so does what is no error of the store', () => {
+test('what the store says for any program stays, and so does what is no error of the store', () => {
   const owned = new ServiceError('STORE_PATH_UNUSABLE', 'Permission denied on the data directory', {
     facts: { path: '/data', owner: '0:0', user: '1001:1001' },
     remedy: 'Run chown.',
   })
   const other = new ServiceError('APP_OPTION_INVALID', 'no', { remedy: 'Say yes.' })
-  for (const error of [owned, other, new Error('broken')]) assert.equal(withAppRemedy(error), error)
+  const foreign = new ServiceError('STORE_FOREIGN', 'The store belongs to a host.', {
+    facts: { path: '/data', found: 'host', expected: 'app' },
+    remedy: 'Choose another directory, or start the host on this one.',
+  })
+  const lock = new ServiceError('STORE_PATH_UNUSABLE', 'The store cannot be locked.', {
+    facts: { path: '/data', file: 'lock' },
+    remedy: 'Choose a directory with a shorter path.',
+  })
+  for (const error of [owned, foreign, lock, other, new Error('broken')])
+    assert.equal(withAppRemedy(error), error)
 })

@@ -96,13 +96,15 @@ export function serves({ views }: Link, view: string): boolean {
 function candidates(state: Links, view: string): Link[] {
   const next = state.parts.follower.progress(view).stored + 1
   const beginsAt = (link: Link): number => Math.max(next, link.views.get(view)?.tail ?? next)
+  const nowMs = performance.now()
+  const rate = (link: Link): number => rateOf(link, view, nowMs) ?? untriedRate
   return state.links
     .filter((link) => link.isOpen && canFeed(state, view, link) && serves(link, view))
     .sort(
       (a, b) =>
-        avoidedUntilMs(a, view) - avoidedUntilMs(b, view) ||
+        avoidedUntilMs(a, view, nowMs) - avoidedUntilMs(b, view, nowMs) ||
         beginsAt(a) - beginsAt(b) ||
-        (rateOf(b, view) ?? untriedRate) - (rateOf(a, view) ?? untriedRate),
+        rate(b) - rate(a),
     )
 }
 
@@ -135,18 +137,18 @@ function isHoldingUp({ options, parts }: Links, view: string, { stored }: Feedin
 }
 
 function isAvoided(link: Link, view: string): boolean {
-  return avoidedUntilMs(link, view) > 0
+  return avoidedUntilMs(link, view, performance.now()) > 0
 }
 
 /** 0 where it is not avoided. */
-function avoidedUntilMs(link: Link, view: string): number {
+function avoidedUntilMs(link: Link, view: string, nowMs: number): number {
   const untilMs = link.avoidedUntilMs.get(view) ?? 0
-  return performance.now() < untilMs ? untilMs : 0
+  return nowMs < untilMs ? untilMs : 0
 }
 
-function rateOf({ rates }: Link, view: string): number | null {
+function rateOf({ rates }: Link, view: string, nowMs: number): number | null {
   const known = rates.get(view)
-  return known !== undefined && performance.now() - known.atMs < rateKeptMs ? known.rate : null
+  return known !== undefined && nowMs - known.atMs < rateKeptMs ? known.rate : null
 }
 
 function setFeeder({ feeding, parts }: Links, view: string, link: Link): void {
@@ -217,7 +219,7 @@ function fasterThan(
   place.late = null
   const rate = (stored - from) / ((nowMs - sinceMs) / 1_000)
   place.link.rates.set(view, { rate, atMs: nowMs })
-  const rateTo = (link: Link): number => rateOf(link, view) ?? Infinity
+  const rateTo = (link: Link): number => rateOf(link, view, nowMs) ?? Infinity
   const [best] = others
     .filter((link) => !isAvoided(link, view))
     .sort((a, b) => rateTo(b) - rateTo(a))

@@ -257,11 +257,21 @@ function createRowsCollector(): RowsCollector {
       parts.push(frame)
       if (!frame.last) return null
       const { view, number, hash, parent, count } = first
-      const joined =
-        parts.length === 1 ? first.bytes : Buffer.concat(parts.map((part) => part.bytes))
+      const rows = { count, bytes: joinRows(parts, bytes) }
       parts = []
       bytes = 0
-      return { view, number, hash, parent, rows: { count, bytes: joined } }
+      return { view, number, hash, parent, rows }
     },
   }
+}
+
+/** In a buffer of their own, since they are kept: a frame lies in one with others, which would be kept with it. */
+function joinRows(parts: readonly RowsFrame[], bytes: number): Uint8Array {
+  const joined = new Uint8Array(bytes)
+  let at = 0
+  for (const part of parts) {
+    joined.set(part.bytes, at)
+    at += part.bytes.length
+  }
+  return joined
 }

@@ -21,7 +21,7 @@ export interface LeftOutFacts {
   /** Since when nothing has come of a height although the Host that feeds sent what is above, whichever Host that was. */
   leftOutSinceMs(from: number): number
   readonly nowMs: number
-  readonly patience: Pick<Patience, 'unseenMs' | 'failedMs'>
+  readonly patience: Pick<Patience, 'unseenMs'>
 }
 
 /** How long those that showed it may take to send it; afterwards it is a hole, which is asked for again. */

@@ -6,11 +6,13 @@
  * signed it up to a height above everything that is stored: a branch that they left long ago ends below.
  */
 import { fits, type LeftOutFacts, waitsForLeftOut } from './left-out.ts'
+import type { Patience } from './patience.ts'
 import type { PendingBlock } from './pending-blocks.ts'
 import type { RowsVerdict } from './pending-votes.ts'
 
 /** What the decision is made from. */
 export interface StepFacts extends LeftOutFacts {
+  readonly patience: Pick<Patience, 'unseenMs' | 'failedMs'>
   readonly pending: readonly PendingBlock[]
   readonly minimumHosts: number
   /** How many Hosts there are whose word counts. */

@@ -2,7 +2,7 @@
 
 /** All in milliseconds. */
 export interface Patience {
-  /** How often it is looked whether those that feed do well, and whether a Host is to be asked again. */
+  /** How often feeders are checked, and whether a Host is to be asked again. */
   readonly checkMs: number
   /** How long nothing may be stored while enough Hosts signed more. */
   readonly stallMs: number
@@ -16,10 +16,11 @@ export interface Patience {
   readonly unseenMs: number
   /** How long Hosts may take to contradict one at which the View failed. */
   readonly failedMs: number
-  /** How often it is looked for missing blocks. */
+  /** How often missing blocks are looked for. */
   readonly missingCheckMs: number
-  /** Missing blocks are left when none of them was stored for so long, and in the time in which each Host shows whether it has them. */
+  /** How long none of the missing blocks may be stored before they are given up, beside `missingHostMs` for each Host. */
   readonly missingIdleMs: number
+  /** How long a Host may take to show whether it has missing blocks. */
   readonly missingHostMs: number
 }
 

@@ -64,12 +64,17 @@ export function createMemoryPool(
   }
 }
 
-const tooMuch = (limits: PoolLimits): Error =>
-  refusal(
+function tooMuch({ maxHeldBytes, settings }: PoolLimits): Error {
+  const half =
+    settings === undefined
+      ? ''
+      : `; this is half of ${settings.maxHeldBytes}, which the operator sets`
+  return refusal(
     'GRAPHQL_SIZE_LIMIT',
-    `The request, what is kept to answer it and its answer take more than ${Math.floor(limits.maxHeldBytes / 2)} bytes.`,
-    `Narrow the range of blocks, select or group by fewer fields, or set a smaller \`limit\`${limits.settings === undefined ? '' : `; this is half of ${limits.settings.maxHeldBytes}, which the operator sets`}.`,
+    `The request, what is kept to answer it and its answer take more than ${Math.floor(maxHeldBytes / 2)} bytes.`,
+    `Narrow the range of blocks, select or group by fewer fields, or set a smaller \`limit\`${half}.`,
   )
+}
 
 const busy = (held: number, limits: PoolLimits): Error =>
   refusal(

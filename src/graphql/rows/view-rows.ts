@@ -146,6 +146,8 @@ function placeOf(
   try {
     return valuePlace(places, field)
   } catch (cause) {
+    // It stands amid a value now.
+    openedRows(block, rows).row = null
     throw ofView(rows, block.height, cause)
   }
 }

@@ -33,9 +33,7 @@ export function compareWithExpected(
   const count =
     expected.length === rowCount
       ? []
-      : [
-          `${counted(expected.length, 'row')} ${expected.length === 1 ? 'is' : 'are'} expected, and there ${rowCount === 1 ? 'is' : 'are'} ${rowCount}`,
-        ]
+      : [`${counted(expected.length, 'row')} expected, ${rowCount} found`]
   const uncompared =
     found.length < Math.min(expected.length, rowCount)
       ? [`only the first ${found.length} rows can be compared; test fewer blocks`]

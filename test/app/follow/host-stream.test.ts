@@ -123,6 +123,15 @@ function part(
   return { kind: 'rows', ...place, count: 7, part: index, last, bytes }
 }
 
+test('rows are in memory of their own, so that none of a frame is kept with them', async (t) => {
+  const one = part(0, { last: true, bytes: Buffer.alloc(150, 1) })
+  const { heard, end } = await follow(t, [one])
+  await end
+  const { bytes } = heard.blocks[0]?.rows ?? assert.fail('a block came')
+  assert.equal(bytes.length, 150)
+  assert.equal(bytes.buffer.byteLength, 150)
+})
+
 const places = (heard: Heard): string[] =>
   heard.blocks.map(({ view: of, hash, rows }) => {
     const branch = ['a', 'b'].find((each) => hash === namedHash(`${each} 5`))

@@ -12,12 +12,12 @@ const differences = (kept: number, rowCount: number, expected = rows): string[] 
 test('rows are counted with those that are too many to keep', () => {
   assert.deepEqual(differences(3, 3), [])
   assert.deepEqual(differences(2, 4), [
-    '3 rows are expected, and there are 4',
+    '3 rows expected, 4 found',
     'only the first 2 rows can be compared; test fewer blocks',
   ])
-  assert.deepEqual(differences(2, 3, rows.slice(0, 2)), ['2 rows are expected, and there are 3'])
-  assert.deepEqual(differences(1, 1), ['3 rows are expected, and there is 1'])
-  assert.deepEqual(differences(1, 3, rows.slice(0, 1)), ['1 row is expected, and there are 3'])
+  assert.deepEqual(differences(2, 3, rows.slice(0, 2)), ['2 rows expected, 3 found'])
+  assert.deepEqual(differences(1, 1), ['3 rows expected, 1 found'])
+  assert.deepEqual(differences(1, 3, rows.slice(0, 1)), ['1 row expected, 3 found'])
 })
 
 test('rows that cannot be compared do not pass', () => {

@@ -117,7 +117,7 @@ describe('the test of a View', () => {
     const [first = {}] = rows
     const report = await trial({ ...transfers, expected: [{ ...first, amount: '1' }] })
     assert.deepEqual(found(report), [
-      'error (row) ROWS_NOT_AS_EXPECTED: 1 row is expected, and there are 5',
+      'error (row) ROWS_NOT_AS_EXPECTED: 1 row expected, 5 found',
       'error (row) ROWS_NOT_AS_EXPECTED: row 0: amount is "2500000000", and "1" is expected',
     ])
   })
