@@ -36,7 +36,15 @@ import type { ViewFailure, ViewState } from './view-engine.ts'
 import { freshFacts, type Idle, readFacts } from './view-facts.ts'
 import { encodeViewRecord, readViewRecord, viewRecordName } from './view-record.ts'
 import { describeState } from './view-state.ts'
-import { newHeights, nextWork, type VisibleBlocks, type Work, type WorkFacts } from './view-work.ts'
+import {
+  type BlockOfJob,
+  type Job,
+  newHeights,
+  nextWork,
+  toJob,
+  type VisibleBlocks,
+  type WorkFacts,
+} from './view-work.ts'
 
 interface ViewRunParts {
   readonly log: Logger
@@ -229,20 +237,20 @@ function begin(
   const facts = freshFacts(state, snapshot, visible) ?? readFacts(state, snapshot, visible.heights)
   const empty = state.isProven ? newHeights(facts).filter(isEmpty) : []
   for (const height of empty) underWay.add(height)
-  const isAllDone = startJobs(state, facts) && state.running.size === 0
+  const isAllDone = startJobs(state, snapshot, facts) && state.running.size === 0
   state.idle = isAllDone ? { epoch: visible.epoch, heights: visible.heights } : null
   return empty
 }
 
 /** Returns whether nothing is left to do. */
-function startJobs(state: State, facts: WorkFacts): boolean {
+function startJobs(state: State, snapshot: Snapshot, facts: WorkFacts): boolean {
   for (;;) {
     const underWay = toHeightRanges([...state.underWay])
     const work = nextWork({ ...facts, underWay }, state.pace.batch())
     if (work === null) return true
     if (state.running.size >= mostJobs(state.pace, work)) return false
     for (const height of work.heights) state.underWay.add(height)
-    track(state, run(state, work))
+    track(state, run(state, toJob(snapshot, work)))
   }
 }
 
@@ -258,32 +266,32 @@ function settleEmpty(
   state.pace.done(heights.length)
 }
 
-async function run(state: State, work: Work): Promise<void> {
+async function run(state: State, job: Job): Promise<void> {
   const { parts, view, pace } = state
   const startedAt = parts.nowMs()
   try {
     const { bytes, processorMs } = await parts.lenses.run({
       view: view.id,
       definition: () => view.wire,
-      priority: work.priority,
-      payload: encodePayload(work.heights),
+      priority: job.priority,
+      payload: encodePayload(job.heights),
       signal: state.closing.signal,
     })
     const result = decodeResult(bytes)
-    parts.metrics.seconds(work.priority, 'compute', (parts.nowMs() - startedAt) / 1_000)
-    pace.ran({ asked: work.heights.length, seen: result.seen, processorMs })
+    parts.metrics.seconds(job.priority, 'compute', (parts.nowMs() - startedAt) / 1_000)
+    pace.ran({ asked: job.heights.length, seen: result.seen, processorMs })
     state.trouble = null
-    await store(state, work, result)
+    await store(state, job, result)
   } catch (error) {
     if (state.closing.signal.aborted) return
-    await failed(state, work, error)
+    await failed(state, job, error)
   } finally {
     state.idle = null
-    for (const height of work.heights) state.underWay.delete(height)
+    for (const height of job.heights) state.underWay.delete(height)
   }
 }
 
-async function store(state: State, { priority }: Work, result: JobResult): Promise<void> {
+async function store(state: State, { priority }: Job, result: JobResult): Promise<void> {
   const { parts, view } = state
   const startedAt = parts.nowMs()
   const stored = new Set(await parts.writer.putViewRows(view.slot, result.rows))
@@ -303,7 +311,7 @@ async function store(state: State, { priority }: Work, result: JobResult): Promi
 /** Counts a block that is done and stored. */
 function settle(
   state: State,
-  stage: Work['priority'],
+  stage: Job['priority'],
   { height, rows, mismatches, isOfDocuments }: BlockOutcome,
 ): void {
   const { parts, pace } = state
@@ -319,38 +327,31 @@ function settle(
 // --- Failures -------------------------------------------------------------------------------
 
 /** A job that returned nothing. */
-async function failed(state: State, work: Work, error: unknown): Promise<void> {
-  if (!isOfView(error)) {
-    pause(state, error)
-    return
-  }
+async function failed(state: State, { priority, only }: Job, error: unknown): Promise<void> {
+  if (!isOfView(error)) return pause(state, error)
   // What is thrown besides limits is thrown when the View is loaded, so it has no rows at all.
   if (!isRetried(error)) return quarantine(state, toViewFailure(toFailure(error, 1), null))
-  const [height] = work.heights
-  if (work.heights.length > 1 || height === undefined) {
+  if (only === null) {
     state.pace.alone()
     if (error.code !== 'LENS_PROCESS_DIED') pauseAtLimit(state, 1)
     return
   }
-  await storeFailure(state, work.priority, height, error)
+  await storeFailure(state, priority, only, error)
 }
 
 /** A limit of time or memory at one block: it is tried again later. */
 async function storeFailure(
   state: State,
-  stage: Work['priority'],
-  height: number,
+  stage: Job['priority'],
+  { height, blockHash }: BlockOfJob,
   error: ServiceError,
 ): Promise<void> {
   const { parts, view, dueAt } = state
-  const found = parts.reader.read((snapshot) => ({
-    blockHash: snapshot.header(height)?.hash,
-    before: failureAt(snapshot, view.slot, height),
-  }))
-  if (found.blockHash === undefined) return
-  const failure = toFailure(error, (found.before?.attempts ?? 0) + 1)
-  const block = { height, blockHash: found.blockHash, failure: encodeFailure(failure) }
+  const before = parts.reader.read((snapshot) => failureAt(snapshot, view.slot, height))
+  const failure = toFailure(error, (before?.attempts ?? 0) + 1)
+  const block = { height, blockHash, failure: encodeFailure(failure) }
   const stored = await parts.writer.putViewRows(view.slot, encodeBlockRows([block]))
+  // The block is gone: another one in its place has not failed.
   if (stored.length === 0) return
   dueAt.set(height, parts.nowMs() + retryDelayMs(failure))
   await countFailure(state, stage, failure, height)
@@ -364,7 +365,7 @@ function pauseAtLimit(state: State, failures: number): void {
 
 async function countFailure(
   state: State,
-  stage: Work['priority'],
+  stage: Job['priority'],
   failure: StoredFailure,
   height: number,
 ): Promise<void> {

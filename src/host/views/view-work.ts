@@ -29,6 +29,17 @@ export interface Work {
   readonly heights: readonly number[]
 }
 
+/** The block of a job that has it alone. */
+export interface BlockOfJob {
+  readonly height: number
+  readonly blockHash: string
+}
+
+/** Work as it is begun; `only` is null where there are several blocks. */
+export interface Job extends Work {
+  readonly only: BlockOfJob | null
+}
+
 /** What is left to do. */
 interface Backlog {
   readonly live: number
@@ -96,6 +107,14 @@ export function nextWork(facts: WorkFacts, limit: number): Work | null {
   if (heights.length === 0) return null
   const isFirst = live.length > 0 && !isLagging(backlogOf(facts))
   return { priority: isFirst ? 'live' : 'backfill', heights }
+}
+
+/** Notes of which block a failure would be: another one may be in its place by then. */
+export function toJob(snapshot: Snapshot, work: Work): Job {
+  const [height, ...others] = work.heights
+  if (height === undefined || others.length > 0) return { ...work, only: null }
+  const blockHash = snapshot.header(height)?.hash
+  return { ...work, only: blockHash === undefined ? null : { height, blockHash } }
 }
 
 function freeHeights({ visible, settled, underWay }: WorkFacts): HeightRanges {

@@ -56,6 +56,7 @@ async function openRoom(t: TestContext) {
   const store = await openTestStore(t, null)
   const view = hostedView()
   let [nowMs, error] = [0, null as Error | null]
+  let held: Promise<void> = Promise.resolve()
   let woken = Promise.withResolvers<void>()
   const run = openViewRun(view, 0, {
     log: pino({ enabled: false }),
@@ -66,6 +67,7 @@ async function openRoom(t: TestContext) {
     },
     lenses: {
       run: async ({ payload }) => {
+        await held
         if (error !== null) throw error
         return { bytes: computeNothing(store.reader, payload), processorMs: 1 }
       },
@@ -82,6 +84,12 @@ async function openRoom(t: TestContext) {
     /** Lets all jobs from now on end with this error, or with null go well. */
     failWith: (why: Error | null) => {
       error = why
+    },
+    /** Lets jobs that begin from now on wait until the returned function is called. */
+    hold: () => {
+      const { promise, resolve } = Promise.withResolvers<void>()
+      held = promise
+      return resolve
     },
     pass: (ms: number) => {
       nowMs += ms
@@ -105,6 +113,12 @@ async function openRoom(t: TestContext) {
         }
         return heights.length === 0 ? null : marking
       }),
+    kept: () =>
+      store.reader.read((snapshot) => ({
+        done: snapshot.viewRanges(view.slot),
+        failed: snapshot.viewFailures(view.slot),
+        failure: run.state(snapshot, visibleHeights(snapshot)).failure,
+      })),
     isDone: () =>
       store.reader.read((snapshot) => {
         const { name, blocksLeft } = run.state(snapshot, visibleHeights(snapshot))
@@ -202,4 +216,29 @@ test('a View is in service once its lenses did a block, while nothing keeps it f
   assert.equal(run.isInService(), true)
   await run.close()
   assert.equal(run.isInService(), false)
+})
+
+test('a View that is done with a block has not failed at it as it did at the one before', async (t) => {
+  const { store, run, begin, isDone, jobsDone, failWith, hold, kept } = await openRoom(t)
+  await store.putSealedBlock(opaqueBlock(1))
+  for (; !isDone(); await jobsDone()) begin(false)
+  const release = hold()
+  failWith(new ServiceError('LENS_TIME_LIMIT', 'it takes too long'))
+  await store.putSealedBlock(opaqueBlock(2))
+  begin(false)
+  await store.truncateAbove(1)
+  await store.setViewNeeds(hostedView().slot, { type: 'any', parts: [] })
+  assert.equal((await store.putSealedBlock(opaqueBlock(2, 5, 'b'))).length, 1)
+  release()
+  await jobsDone()
+  assert.deepEqual(kept(), { done: [[1, 2]], failed: [], failure: null })
+  await store.putSealedBlock(opaqueBlock(3))
+  await store.setViewNeeds(hostedView().slot, null)
+  await store.putSealedBlock(opaqueBlock(4))
+  begin(false)
+  await jobsDone()
+  const { failed, failure } = kept()
+  assert.deepEqual(failed, [[4, 4]])
+  assert.equal(failure?.code, 'LENS_TIME_LIMIT')
+  await run.close()
 })
