@@ -80,6 +80,13 @@ export interface EmptyViewBlock {
   readonly slots: readonly number[]
 }
 
+/** Views that are done with a block by the transaction that stored it, as it has nothing that they look for. */
+export interface ViewsDone {
+  readonly height: number
+  /** At least one. */
+  readonly slots: readonly number[]
+}
+
 /**
  * The one writer of a store. Every promise resolves when the write has reached the disk, and writes
  * become visible to readers in the order of the calls; a caller need not wait for one before the
@@ -104,9 +111,13 @@ export interface StoreWriter {
   putSealedBlock(block: SealedBlockToStore): Promise<readonly number[]>
   /**
    * Removes the blocks from `from` to `to`, both included, and stores `blocks`, in one transaction. Seals
-   * of removed blocks are kept.
+   * of removed blocks are kept. Returns which Views are done with blocks by that, see `setViewNeeds`.
    */
-  replaceBlocks(from: number, to: number, blocks: readonly SealedBlockToStore[]): Promise<void>
+  replaceBlocks(
+    from: number,
+    to: number,
+    blocks: readonly SealedBlockToStore[],
+  ): Promise<readonly ViewsDone[]>
   /** Removes the blocks above `height`; their seals are kept until they are pruned. */
   truncateAbove(height: number): Promise<void>
   /**
@@ -141,8 +152,8 @@ export interface StoreWriter {
   /**
    * Says what a block has to hold for the View of a slot to have rows of it, or with null that this is not known. Where
    * a block that is put above all others does not hold it, the slot is done with it without a row in the transaction of
-   * its documents, as by `putEmptyViewBlocks`; blocks that fill a gap or take the place of others are not looked at. It
-   * is kept for the calls that follow until the store is closed, or `clearView` is called; nothing is written.
+   * its documents, as by `putEmptyViewBlocks`; blocks that are put below others are not looked at. It is kept for the
+   * calls that follow until the store is closed, or `clearView` is called; nothing is written.
    */
   setViewNeeds(slot: number, needs: NeededTerms | null): Promise<void>
   /** Forgets the failures of a slot at stored blocks, so that neither rows nor failures of those heights are stored. */

@@ -2,8 +2,8 @@
 import { createPendingWrites, type PendingWrites, type Removal } from '../../mesh/pending-writes.ts'
 import { type VerifiedBody, verifyBody } from '../../primitives/body/body.ts'
 import { indexTerms } from '../../primitives/index-terms.ts'
-import type { SealedBlockToStore, StoreWriter } from '../../store/store.ts'
-import type { Stored, TakenIn, ViewsDone } from './outcome.ts'
+import type { SealedBlockToStore, StoreWriter, ViewsDone } from '../../store/store.ts'
+import type { Stored, TakenIn } from './outcome.ts'
 import type { SealBook } from './seal-book.ts'
 import type { WaitingBlock, WaitingBlocks } from './waiting-blocks.ts'
 
@@ -50,7 +50,7 @@ export function createChainWriter(
       const written =
         removal === null
           ? putAll(store, toPut)
-          : store.replaceBlocks(removal.from, removal.to, toPut).then(() => [])
+          : store.replaceBlocks(removal.from, removal.to, toPut)
       const report: Omit<Stored, 'viewsDone'> = {
         bottom: blocks[0]?.number ?? removal?.from ?? 0,
         top: blocks.at(-1)?.number ?? (removal?.from ?? 1) - 1,

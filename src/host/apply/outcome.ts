@@ -1,6 +1,7 @@
 /** What the writer makes of what peers send, as it is reported to the main thread. */
 import type { SealPlace } from '../../primitives/vote-exchange.ts'
 import type { FailureReport } from '../../service/contract.ts'
+import type { ViewsDone } from '../../store/store.ts'
 import type { Want } from '../fork-choice/wants.ts'
 import type { Breach } from './verify.ts'
 
@@ -57,13 +58,6 @@ export interface StatementsTaken {
   readonly statements: number
   /** Height at which the next page begins; null where none follows. */
   readonly next: number | null
-}
-
-/** Views that were done with a block by the transaction that stored it, as it has nothing that they look for. */
-export interface ViewsDone {
-  readonly height: number
-  /** At least one. */
-  readonly slots: readonly number[]
 }
 
 /** Blocks that were stored together. */

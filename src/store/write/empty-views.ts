@@ -1,13 +1,13 @@
 /** Views that have nothing in a new block: they are done with it in the transaction that stores its documents. */
 
+import { addHeights } from '../../primitives/height-ranges.ts'
 import { emptyRowsRoot, type PackedRows } from '../../views/rows.ts'
 import { type FingerprintSeed, fingerprint } from '../disk/fingerprint.ts'
+import { lowestKept, type ViewSlot } from '../disk/view-layout.ts'
 import { findInEntries } from '../index/index-table.ts'
 import { hasNeeded, mapNeeded, type NeededTerm, type NeededTerms } from '../needed-terms.ts'
-import type { HoldingReader } from '../read/reader.ts'
-import type { BlockHeader } from '../store.ts'
-import type { StoreChange, Write } from './block-writes.ts'
-import { mayOverflow, putWithinLimit } from './view-limit.ts'
+import type { StoreChange } from './block-writes.ts'
+import { slotBytes } from './view-limit.ts'
 import type { ViewSlots } from './view-slots.ts'
 
 /** What blocks have to hold for Views to have rows of them, as far as it is known. */
@@ -50,40 +50,34 @@ export function createViewNeeds(seed: FingerprintSeed): ViewNeeds {
 }
 
 interface EmptyViewsContext {
-  readonly reader: HoldingReader
-  readonly seed: FingerprintSeed
   readonly slots: ViewSlots
   readonly needs: ViewNeeds
   readonly maxViewBytes: number
 }
 
 /**
- * Marks a block that is put above all others as done for the Views that have nothing in it, whose slots `onDone` gets. A
- * View whose rows take all that they may is left out: what goes then has to be looked for.
+ * Marks a block that is put above all others as done for the Views that have nothing in it, whose slots `onDone` gets if
+ * there are any. A View whose rows take more than they may is left out: what goes then has to be looked for.
  */
 export function withEmptyViews(
-  { reader, seed, slots, needs, maxViewBytes: maxBytes }: EmptyViewsContext,
+  { slots, needs, maxViewBytes }: EmptyViewsContext,
   { writes, state }: StoreChange,
-  { number: height, hash: blockHash }: BlockHeader,
+  height: number,
   entries: Buffer,
   onDone: (slots: readonly number[]) => void,
 ): StoreChange {
-  const blocks = [{ height, blockHash, rows: noRows }]
-  const done = needs.unmetBy(entries).filter((slot) => {
+  const marked = needs.unmetBy(entries).flatMap((slot) => {
     const has = slots.of(slot)
-    return !has.isClearing && !mayOverflow(has, blocks, maxBytes)
+    const isRoom = slotBytes(has) <= maxViewBytes && height >= lowestKept(has)
+    return has.isClearing || !isRoom ? [] : [{ slot, has: withDone(has, height) }]
   })
-  if (done.length === 0) return { writes, state }
-  onDone(done)
-  const marks = reader.read((snapshot) =>
-    done.flatMap((slot, index): Write[] => {
-      const options = { serial: state.rowSerial + index, seed, maxBytes }
-      const change = putWithinLimit(snapshot, slots.of(slot), { slot, blocks }, options)
-      return [...change.writes, slots.set(slot, change.has)]
-    }),
-  )
-  return {
-    writes: [...writes, ...marks],
-    state: { ...state, rowSerial: state.rowSerial + done.length },
-  }
+  const marks = marked.map(({ slot, has }) => slots.set(slot, has))
+  if (marked.length > 0) onDone(marked.map(({ slot }) => slot))
+  return { writes: [...writes, ...marks], state }
+}
+
+/** A slot with a height where it had nothing yet, and has no row. */
+function withDone(has: ViewSlot, height: number): ViewSlot {
+  const limited = lowestKept(has) === 0 ? null : has.limited
+  return { ...has, limited, done: addHeights(has.done, height) }
 }

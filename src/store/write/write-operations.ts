@@ -21,7 +21,7 @@ import {
 import { statementPieces } from '../disk/statement-layout.ts'
 import type { HoldingReader } from '../read/reader.ts'
 import type { HeldSnapshot } from '../read/snapshot.ts'
-import type { BlockToStore, SealedBlockToStore } from '../store.ts'
+import type { BlockToStore, SealedBlockToStore, ViewsDone } from '../store.ts'
 import {
   blockEntries,
   putBlockChange,
@@ -61,7 +61,7 @@ export function putBlock(
   context: WriteContext,
   block: BlockToStore,
   seals: readonly Seal[] = [],
-  onDone: (slots: readonly number[]) => void = () => undefined,
+  onDone: OnViewsDone = () => undefined,
 ): WriteOperation {
   const { number } = block.header
   return async (state, flushed) => {
@@ -71,14 +71,16 @@ export function putBlock(
       await flushed()
       freed = context.reader.read((snapshot) => freeHeight(context, snapshot, block))
     }
-    const entries = blockEntries(block, context.seed)
-    const put = freed === null ? { writes: [], state } : putAfter(freed, block, entries)
-    const moved = { ...put, state: moveTail(context, put.state) }
-    const sealed = withSeals(context, moved, number, seals)
-    if (!isAboveAll(state, number)) return sealed
-    return withEmptyViews(context, sealed, block.header, entries, onDone)
+    const put =
+      freed === null
+        ? withSeals(context, { writes: [], state }, number, seals)
+        : putAfter(context, freed, { ...block, seals }, onDone)
+    return { ...put, state: moveTail(context, put.state) }
   }
 }
+
+/** Gets which Views are done with a block as it is put. */
+type OnViewsDone = (done: ViewsDone) => void
 
 function isAboveAll({ blocks, pruned }: StoreState, height: number): boolean {
   return height > Math.max(blocks.at(-1)?.[1] ?? -1, pruned.at(-1)?.[1] ?? -1)
@@ -136,21 +138,20 @@ export function putIdentity(identity: StoreIdentity): WriteOperation {
   return (state) => ({ writes: [{ database: 'meta', key: identityKey, value }], state })
 }
 
-/** Puts blocks in the place of those from one height to another. */
+/** Puts blocks in the place of those from one height to another; `onDone` as for `putBlock`, for each of them. */
 export function replaceBlocks(
   context: WriteContext,
   from: number,
   to: number,
   blocks: readonly SealedBlockToStore[],
+  onDone: OnViewsDone = () => undefined,
 ): WriteOperation {
   return async (_state, flushed) => {
     await flushed()
     let change = context.reader.read((snapshot) => removeRange(context, snapshot, from, to))
     for (const block of blocks) {
-      const { number } = block.header
-      if (number < change.state.tail) continue
-      const put = putAfter(change, block, blockEntries(block, context.seed))
-      change = withSeals(context, put, number, block.seals)
+      if (block.header.number < change.state.tail) continue
+      change = putAfter(context, change, block, onDone)
     }
     // Rows of blocks without documents stay where others of them go.
     return blocks.length === 0 ? change : { ...change, state: moveTail(context, change.state) }
@@ -240,9 +241,22 @@ export function withoutRows(
   return { writes: [...writes, ...forgotten], state }
 }
 
-function putAfter(before: StoreChange, block: BlockToStore, entries: Buffer): StoreChange {
-  const put = putBlockChange(before.state, block, entries)
-  return { writes: [...before.writes, ...put.writes], state: put.state }
+/** Puts a block where none is, with its seals, and marks it for Views that have nothing in it. */
+function putAfter(
+  context: WriteContext,
+  before: StoreChange,
+  block: SealedBlockToStore,
+  onDone: OnViewsDone,
+): StoreChange {
+  const { number } = block.header
+  const entries = blockEntries(block, context.seed)
+  const { writes, state } = putBlockChange(before.state, block, entries)
+  const put = { writes: [...before.writes, ...writes], state }
+  const sealed = withSeals(context, put, number, block.seals)
+  if (!isAboveAll(before.state, number)) return sealed
+  return withEmptyViews(context, sealed, number, entries, (slots) => {
+    onDone({ height: number, slots })
+  })
 }
 
 /** Adds the seals that are not stored yet. */

@@ -26,7 +26,7 @@ import {
 } from '../disk/store-identity.ts'
 import { lockStore } from '../disk/store-lock.ts'
 import { createStoreReader, type StoreReaderOptions } from '../read/reader.ts'
-import type { StoreWriter } from '../store.ts'
+import type { StoreWriter, ViewsDone } from '../store.ts'
 import { type CommitQueue, createCommitQueue, type WriteOperation } from './commit-queue.ts'
 import { createCompaction } from './compaction.ts'
 import { createViewNeeds } from './empty-views.ts'
@@ -227,14 +227,15 @@ function createPuts(queue: CommitQueue, context: WriteContext, onBlocks: () => v
       await queue.run('seals', putSeals(context, height, seals, outdated))
     },
     putSealedBlock: async (block) => {
-      let done: readonly number[] = []
-      const onDone = (slots: readonly number[]): void => {
-        done = slots
-      }
-      await write(putBlock(context, block, block.seals, onDone))
+      const done: ViewsDone[] = []
+      await write(putBlock(context, block, block.seals, (each) => done.push(each)))
+      return done.flatMap(({ slots }) => slots)
+    },
+    replaceBlocks: async (from, to, blocks) => {
+      const done: ViewsDone[] = []
+      await write(replaceBlocks(context, from, to, blocks, (each) => done.push(each)))
       return done
     },
-    replaceBlocks: (from, to, blocks) => write(replaceBlocks(context, from, to, blocks)),
     truncateAbove: (height) =>
       write(replaceBlocks(context, height + 1, Number.MAX_SAFE_INTEGER, [])),
     putRowStatements: async (height, statements, outdated = []) => {

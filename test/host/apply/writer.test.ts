@@ -1,8 +1,8 @@
 /** The writer in its thread. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { ViewsDone } from '../../../src/host/apply/outcome.ts'
 import { openWriterThread } from '../../../src/host/apply/writer.ts'
+import type { ViewsDone } from '../../../src/store/store.ts'
 import { createChain } from '../../support/chain/block-factory.ts'
 import { sealBlock, testNetwork } from '../../support/chain/sealed-blocks.ts'
 import { headMessage } from '../../support/chain/signed-heads.ts'

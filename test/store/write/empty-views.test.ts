@@ -64,7 +64,7 @@ describe('a View that has nothing in a new block', () => {
     for (const [head, done] of seen) assert.ok((done ?? 0) >= (head ?? 0))
   })
 
-  it('is not where the block fills a gap, comes again or takes the place of another one', async (t) => {
+  it('is not where the block fills a gap, comes again or takes the place of one below others', async (t) => {
     const store = await openTestStore(t, null)
     await store.putSealedBlock(opaqueBlock(5))
     await store.setViewNeeds(slot, nowhere)
@@ -73,13 +73,42 @@ describe('a View that has nothing in a new block', () => {
     assert.deepEqual(await store.putSealedBlock(opaqueBlock(7)), [slot])
     assert.deepEqual(await store.putSealedBlock(opaqueBlock(7)), [])
     assert.deepEqual(await store.putSealedBlock(opaqueBlock(6)), [])
+    assert.deepEqual(await store.putSealedBlock(opaqueBlock(5, 200, 'b')), [])
+    assert.deepEqual(await store.replaceBlocks(3, 6, [opaqueBlock(4), opaqueBlock(5)]), [])
     assert.deepEqual(doneOf(store), [7])
-    assert.deepEqual(await store.putSealedBlock(opaqueBlock(7, 200, 'b')), [])
-    assert.deepEqual(doneOf(store), [])
-    await store.replaceBlocks(6, 9, [opaqueBlock(6, 200, 'b'), opaqueBlock(7)])
-    assert.deepEqual(doneOf(store), [])
-    await store.truncateAbove(5)
-    assert.deepEqual(await store.putSealedBlock(opaqueBlock(6)), [slot])
+  })
+
+  it('is done with blocks that take the place of the highest, in the transaction of those', async (t) => {
+    const store = await openTestStore(t, null)
+    const hashOf = (height: number) =>
+      store.reader.read((snapshot) => snapshot.viewRows(slot, height)?.blockHash)
+    const [six, seven, eight] = [6, 7, 8].map((height) => opaqueBlock(height, 200, 'b'))
+    assert.ok(six && seven && eight)
+    for (const height of [5, 6, 7]) await store.putSealedBlock(opaqueBlock(height))
+    await store.setViewNeeds(slot, nowhere)
+    const value = bytesOf(seven.header.hash)
+    await store.setViewNeeds(4, { type: 'term', term: { kind: 'blockHash', value } })
+    assert.deepEqual(await store.putSealedBlock(seven), [slot])
+    assert.equal(hashOf(7), seven.header.hash)
+    assert.deepEqual(await store.replaceBlocks(6, 9, [six, seven, eight]), [
+      { height: 6, slots: [slot, 4] },
+      { height: 7, slots: [slot] },
+      { height: 8, slots: [slot, 4] },
+    ])
+    assert.deepEqual(
+      [doneOf(store), doneOf(store, 4)],
+      [
+        [6, 7, 8],
+        [6, 8],
+      ],
+    )
+    assert.deepEqual(
+      [6, 7, 8].map(hashOf),
+      [six, seven, eight].map(({ header }) => header.hash),
+    )
+    await store.truncateAbove(6)
+    assert.deepEqual(doneOf(store), [6])
+    assert.deepEqual(await store.putSealedBlock(opaqueBlock(7)), [slot, 4])
   })
 
   it('is done with no more once that was taken back, whatever waits to be written', async (t) => {

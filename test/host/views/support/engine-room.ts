@@ -3,12 +3,11 @@ import { readFileSync } from 'node:fs'
 import type { TestContext } from 'node:test'
 import { pino } from 'pino'
 import { Registry } from 'prom-client'
-import type { ViewsDone } from '../../../../src/host/apply/outcome.ts'
 import { openViewEngine, type RowsWriter } from '../../../../src/host/views/engine.ts'
 import { type HostedView, isHosted, type KeptView } from '../../../../src/host/views/hosted-view.ts'
 import type { ViewEngine, ViewState } from '../../../../src/host/views/view-engine.ts'
 import { createLensMetrics, type LensMetrics } from '../../../../src/lens/process/metrics.ts'
-import type { SealedBlockToStore, StoreWriter } from '../../../../src/store/store.ts'
+import type { SealedBlockToStore, StoreWriter, ViewsDone } from '../../../../src/store/store.ts'
 import { openWriter } from '../../../../src/store/write/writer.ts'
 import { decodeBlockRows } from '../../../../src/views/block-rows.ts'
 import { readRegistration } from '../../../../src/views/registration.ts'
@@ -188,8 +187,7 @@ export async function openEngineRoom(
       stored(done.filter(({ slots }) => slots.length > 0))
     },
     replace: async (from, blocks) => {
-      await store.replaceBlocks(from, Number.MAX_SAFE_INTEGER, blocks)
-      stored([])
+      stored(await store.replaceBlocks(from, Number.MAX_SAFE_INTEGER, blocks))
     },
     until: (view, isSo) =>
       until(() => {
