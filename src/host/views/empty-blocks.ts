@@ -1,38 +1,30 @@
-/** New blocks of which Views have no rows: found by the index of each block, for all Views together. */
+/** Blocks of which Views have no rows, and of which the writer was not told so when it stored them. */
 import type { NeededTerm } from '../../store/needed-terms.ts'
 import type { EmptyViewBlock, Snapshot } from '../../store/store.ts'
 
-/** What the blocks of one snapshot may hold. Each value of a block is looked up once, however many Views ask for it. */
+/** Each takes some microseconds, on the thread that answers. */
+const mostLookUps = 1_000
+
+/** What the blocks of one snapshot may hold: after so many values that were looked up anything, so that a job decides. */
 interface BlockIndexes {
   at(height: number): (term: NeededTerm) => boolean
 }
 
 export function createBlockIndexes(snapshot: Snapshot): BlockIndexes {
-  const blocks = new Map<number, (term: NeededTerm) => boolean>()
+  let left = mostLookUps
   return {
     at: (height) => {
-      const known = blocks.get(height)
-      if (known !== undefined) return known
-      const holds = createLookup(snapshot, height)
-      blocks.set(height, holds)
-      return holds
+      return ({ kind, value }) => {
+        if (left === 0) return true
+        left -= 1
+        const [candidate] = snapshot.candidates(kind, value, height, height, false)
+        return candidate !== undefined
+      }
     },
   }
 }
 
-function createLookup(snapshot: Snapshot, height: number): (term: NeededTerm) => boolean {
-  const found = new Map<string, boolean>()
-  return ({ kind, value }) => {
-    const key = `${kind} ${Buffer.from(value).toString('hex')}`
-    const known = found.get(key)
-    if (known !== undefined) return known
-    const [candidate] = snapshot.candidates(kind, value, height, height, false)
-    found.set(key, candidate !== undefined)
-    return candidate !== undefined
-  }
-}
-
-/** The same by blocks. Those that the snapshot does not have are left out. */
+/** Slots and their heights, by blocks. Those that the snapshot does not have are left out. */
 export function toEmptyBlocks(
   snapshot: Snapshot,
   found: Iterable<{ readonly slot: number; readonly heights: readonly number[] }>,

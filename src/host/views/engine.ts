@@ -186,9 +186,11 @@ function begin(engine: Engine, snapshot: Snapshot, woken: readonly ServedView[])
   const indexes = createBlockIndexes(snapshot)
   const found = woken.flatMap(({ view, run, needs }): Found[] => {
     const known = run.isInService() ? needs : null
-    if (engine.told.has(view.slot) !== (known !== null)) tell(engine, view.slot, known)
+    const isTold = engine.told.has(view.slot)
+    if (isTold !== (known !== null)) tell(engine, view.slot, known)
+    // Since the writer was told it marks blocks without rows: of one that is not marked there may be some.
     const isEmpty = (height: number): boolean =>
-      needs !== null && !hasNeeded(needs, indexes.at(height))
+      !isTold && needs !== null && !hasNeeded(needs, indexes.at(height))
     const heights = run.begin(snapshot, visible, isEmpty)
     return heights.length === 0 ? [] : [{ view, run, heights, epoch: snapshot.epoch }]
   })

@@ -7,7 +7,13 @@ import { openViewEngine, type RowsWriter } from '../../../../src/host/views/engi
 import { type HostedView, isHosted, type KeptView } from '../../../../src/host/views/hosted-view.ts'
 import type { ViewEngine, ViewState } from '../../../../src/host/views/view-engine.ts'
 import { createLensMetrics, type LensMetrics } from '../../../../src/lens/process/metrics.ts'
-import type { SealedBlockToStore, StoreWriter, ViewsDone } from '../../../../src/store/store.ts'
+import type {
+  SealedBlockToStore,
+  Snapshot,
+  StoreReader,
+  StoreWriter,
+  ViewsDone,
+} from '../../../../src/store/store.ts'
 import { openWriter } from '../../../../src/store/write/writer.ts'
 import { decodeBlockRows } from '../../../../src/views/block-rows.ts'
 import { readRegistration } from '../../../../src/views/registration.ts'
@@ -99,6 +105,8 @@ interface RoomOptions {
   readonly memoryBytes?: number
   /** What the engine writes through. Default the store. */
   readonly through?: (writer: RowsWriter, store: StoreWriter) => RowsWriter
+  /** Is called for each value that the engine looks up in the index of documents. */
+  readonly onLookUp?: () => void
 }
 
 /** Opens store and engine; both are closed after the test. */
@@ -110,6 +118,7 @@ export async function openEngineRoom(
     threads = 1,
     memoryBytes = 1024 ** 3,
     through = (writer) => writer,
+    onLookUp = () => undefined,
     ...kept
   }: RoomOptions = {},
 ): Promise<EngineRoom> {
@@ -136,7 +145,7 @@ export async function openEngineRoom(
       log,
       registry,
       lensMetrics,
-      reader: store.reader,
+      reader: noticingLookUps(store.reader, onLookUp),
       writer: through(writer, store),
     },
   )
@@ -199,6 +208,19 @@ export async function openEngineRoom(
     closeFirst: (first) => void closedFirst.push(first),
     close,
   }
+}
+
+function noticingLookUps(reader: StoreReader, onLookUp: () => void): StoreReader {
+  const noticing = (snapshot: Snapshot): Snapshot =>
+    Object.create(snapshot, {
+      candidates: {
+        value: (...args: Parameters<Snapshot['candidates']>) => {
+          onLookUp()
+          return snapshot.candidates(...args)
+        },
+      },
+    })
+  return { ...reader, read: (use) => reader.read((snapshot) => use(noticing(snapshot))) }
 }
 
 /** Bytes of all rows of a View, by height. */
