@@ -1,7 +1,7 @@
 /** Telling others what Views store. */
 import type { RowsWriter } from '../views/engine.ts'
 
-/** The same writer, which says at what heights Views have stored something, or are done as the block was stored. */
+/** The same writer, which says at what heights Views have stored something. */
 export function noticing(
   writer: RowsWriter,
   onStored: (heights: readonly number[]) => void,
@@ -10,9 +10,6 @@ export function noticing(
     onStored(await stored)
     return await stored
   }
-  writer.onStored(({ viewsDone }) => {
-    if (viewsDone.length > 0) onStored(viewsDone.map(({ height }) => height))
-  })
   return {
     ...writer,
     putViewRows: (slot, bytes) => noticed(writer.putViewRows(slot, bytes)),

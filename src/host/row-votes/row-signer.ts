@@ -86,6 +86,10 @@ export function openRowSigner(options: RowSignerOptions, parts: RowSignerParts):
     running: null,
     nudge: new AbortController(),
   }
+  parts.writer.onStored(({ viewsDone }) => {
+    const heights = viewsDone.map(({ height }) => height)
+    if (heights.length > 0) notice(state, heights)
+  })
   return {
     writer: noticing(parts.writer, (heights) => notice(state, heights)),
     begin: (views) => {
