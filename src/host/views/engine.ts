@@ -123,7 +123,6 @@ export function openViewEngine(options: ViewEngineOptions, parts: ViewEnginePart
     close: async () => {
       engine.isClosing = true
       clearInterval(ticking)
-      for (const slot of engine.told) tell(engine, slot, null)
       const closed = [...engine.views.values()].map(({ run }) => run.close())
       await engine.lenses.close()
       await Promise.all([...closed, ...engine.marking])
@@ -217,12 +216,13 @@ function tell(engine: Engine, slot: number, needs: NeededTerms | null): void {
   track(engine, engine.parts.writer.setViewNeeds(slot, needs))
 }
 
-/** Counts blocks that Views were done with as they were stored. */
+/** Counts blocks that Views were done with as they were stored, but for Views that were removed meanwhile. */
 function countDone({ views, metrics }: Engine, viewsDone: readonly ViewsDone[]): void {
   for (const { slots } of viewsDone) {
-    const done = new Set(slots)
-    for (const { view, run } of views.values()) if (done.has(view.slot)) run.countDone(1)
-    metrics.blocks('live', 'done', slots.length)
+    const marked = new Set(slots)
+    const done = [...views.values()].filter(({ view }) => marked.has(view.slot))
+    for (const { run } of done) run.countDone(1)
+    metrics.blocks('live', 'done', done.length)
   }
 }
 

@@ -313,8 +313,9 @@ describe('new blocks without rows of a View', () => {
       await until(({ done }) => done[0]?.[1] === 100 + next)
     }
     const [removed = assert.fail(), ...others] = views
+    const puts = [room.put(blocks.slice(next, next + 1))]
     const ended = room.engine.remove(removed.id)
-    const puts = blocks.slice(next, next + 5).map((block) => room.put([block]))
+    puts.push(...blocks.slice(next + 1, next + 5).map((block) => room.put([block])))
     await ended
     const cleared = room.store.clearView(removed.slot)
     puts.push(room.put(blocks.slice(next + 5, next + 10)))
@@ -325,6 +326,13 @@ describe('new blocks without rows of a View', () => {
     assert.equal(headOf(removed.slot), undefined)
     assert.deepEqual(told, new Set([2, 3]))
     assert.deepEqual([marked, lookUps], [[], 0], 'nothing is left to be looked for')
+    await room.engine.close()
+    const text = await room.registry.metrics()
+    const counted = 10 * views.length + 10 * others.length
+    assert.match(
+      text,
+      new RegExp(`^viewmesh_host_view_blocks_total{stage="live",outcome="done"} ${counted}$`, 'm'),
+    )
   })
 
   it('are found once more where another block took the place of one', async (t) => {
