@@ -45,7 +45,8 @@ test('limits of what a View reads of a block change with the version of the runt
       maxHeldBytes: 268_435_456,
     },
   )
-  const { tooManySelections, refusal, defaultQueryLimits, ...ofEveryQuery } = queryConstants
+  const { tooManySelections, refusal, operatorSets, defaultQueryLimits, ...ofEveryQuery } =
+    queryConstants
   assert.deepEqual(
     { ...ofEveryQuery },
     {
