@@ -60,7 +60,9 @@ async function startApp(
   const { identity, p2p } = await host.health()
   const peer = host.peerAddress(p2p.self?.id ?? '')
   const options = { path, views: [view], peers: [peer], hosts: [identity] }
-  return fork(program, [JSON.stringify(options)], { execArgv: ['--max-semi-space-size=1'] })
+  return fork(program, [JSON.stringify(options)], {
+    execArgv: ['--optimize-for-size', '--max-semi-space-size=1'],
+  })
 }
 
 function backfillFigures(
