@@ -34,9 +34,9 @@ const putStep = fc.tuple(anyHeight, anyBranch).map(([height, branch]): Step => {
   return (model, store) => {
     const promise = store.putSealedBlock(opaqueBlock(height, 50, branch))
     if (height < model.tail) return { promise }
-    const isNew = height > Math.max(-1, ...model.blocks.keys())
+    const isHighest = [...model.blocks.keys()].every((each) => each <= height)
     if (model.blocks.get(height)?.branch !== branch)
-      model.blocks.set(height, { branch, rows: isNew && model.unmet === branch ? 0 : null })
+      model.blocks.set(height, { branch, rows: isHighest && model.unmet === branch ? 0 : null })
     model.tail = Math.max(model.tail, ...[...model.blocks.keys()].map((each) => each - 19))
     for (const each of model.blocks.keys()) if (each < model.tail) model.blocks.delete(each)
     return { promise }
