@@ -56,6 +56,8 @@ export async function openTransferMesh(t: TestContext): Promise<TransferMesh> {
   const host = await openRestartingHost(t, bootstrapPeers)
   await postTokenView({ hostUrl: host.apiUrl, adminToken, token }, AbortSignal.timeout(30_000))
 
+  const isReader = ({ id, subscribed }: { id: string; subscribed: boolean }): boolean =>
+    subscribed && host.peer.endsWith(id)
   let height = 0
   const mine = async (transaction: object): Promise<void> => {
     await anvil.rpc('eth_sendTransaction', transaction)
@@ -68,6 +70,11 @@ export async function openTransferMesh(t: TestContext): Promise<TransferMesh> {
     ...host,
     signers: (await Promise.all(reports)).map(({ identity }) => `${identity}`),
     view: await host.viewID(),
+    // A seal that a Generator makes before it knows its reader is made up for within a minute only.
+    startHost: async () => {
+      await host.startHost()
+      await until(() => generators.every(({ p2p }) => p2p.peers().some(isReader)))
+    },
     transfer: async (count) => {
       for (let index = 0; index < count; index++) await mine(transferOf(accounts, height))
       await until(() => host.isAttested(height))
