@@ -20,6 +20,7 @@ import {
 import { provenIdentity } from '../../mesh/peer-identity.ts'
 import type { P2p } from '../../p2p/p2p.ts'
 import type { Channel } from '../../p2p/streams/channels.ts'
+import { joinParts } from '../../p2p/streams/join-parts.ts'
 import type { Seal } from '../../primitives/seal.ts'
 import { malformedMessage } from '../../primitives/wire.ts'
 
@@ -257,21 +258,10 @@ function createRowsCollector(): RowsCollector {
       parts.push(frame)
       if (!frame.last) return null
       const { view, number, hash, parent, count } = first
-      const rows = { count, bytes: joinRows(parts, bytes) }
+      const rows = { count, bytes: joinParts(parts.map((part) => part.bytes)) }
       parts = []
       bytes = 0
       return { view, number, hash, parent, rows }
     },
   }
-}
-
-/** In a buffer of their own, since they are kept: a frame lies in one with others, which would be kept with it. */
-function joinRows(parts: readonly RowsFrame[], bytes: number): Uint8Array {
-  const joined = new Uint8Array(bytes)
-  let at = 0
-  for (const part of parts) {
-    joined.set(part.bytes, at)
-    at += part.bytes.length
-  }
-  return joined
 }

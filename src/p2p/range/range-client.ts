@@ -15,6 +15,7 @@ import {
   streamFailure,
   toStreamFailure,
 } from '../streams/frame-stream.ts'
+import { joinParts } from '../streams/join-parts.ts'
 import type { Pacer } from '../streams/request-gate.ts'
 import { decodeServerFrame, encodeClientFrame, type ServerFrame } from './range-frames.ts'
 
@@ -191,13 +192,7 @@ async function assemble(
     if (performance.now() > deadline) throw streamFailure('a block too slowly', 'stalled writer')
     add(frame.bytes)
   }
-  const block = new Uint8Array(blockBytes)
-  let at = 0
-  for (const part of parts) {
-    block.set(part, at)
-    at += part.byteLength
-  }
-  return block
+  return joinParts(parts)
 }
 
 /** Reads frames and grants new credit for what was read once half the window is used up. */
