@@ -1,7 +1,5 @@
 /** Views that have nothing in a new block: they are done with it in the transaction that stores its documents. */
-
 import { addHeights } from '../../primitives/height-ranges.ts'
-import { emptyRowsRoot, type PackedRows } from '../../views/rows.ts'
 import { type FingerprintSeed, fingerprint } from '../disk/fingerprint.ts'
 import { lowestKept, type ViewSlot } from '../disk/view-layout.ts'
 import { findInEntries } from '../index/index-table.ts'
@@ -16,14 +14,6 @@ export interface ViewNeeds {
   set(slot: number, needs: NeededTerms | null): void
   /** Slots whose Views have no rows of a block, by the entries of its index. */
   unmetBy(entries: Buffer): number[]
-}
-
-/** The rows of a block that has none. */
-export const noRows: Pick<PackedRows, 'count' | 'bytes' | 'terms' | 'root'> = {
-  count: 0,
-  bytes: new Uint8Array(),
-  terms: [],
-  root: emptyRowsRoot,
 }
 
 /** Nothing is known yet. */

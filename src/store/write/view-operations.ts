@@ -1,12 +1,12 @@
 /** The write operations on rows of Views. */
 import { clipHeights, hasHeight } from '../../primitives/height-ranges.ts'
+import { emptyRowsRoot, type PackedRows } from '../../views/rows.ts'
 import type { StoreState } from '../disk/layout.ts'
 import { emptySlot, type ViewSlot } from '../disk/view-layout.ts'
 import type { HeldSnapshot } from '../read/snapshot.ts'
 import type { EmptyViewBlock, RowBlockToStore, StoreWriter, ViewBlockToStore } from '../store.ts'
 import type { Write } from './block-writes.ts'
 import type { CommitQueue, WriteOperation } from './commit-queue.ts'
-import { noRows } from './empty-views.ts'
 import { putRowBlocks } from './row-block-operations.ts'
 import { liftLimits, mayOverflow, putWithinLimit } from './view-limit.ts'
 import { createViewMerging } from './view-merging.ts'
@@ -112,6 +112,13 @@ export function createViewWriter(queue: CommitQueue, context: WriteContext): Vie
       await Promise.allSettled([...clearings.values(), merging.finished()])
     },
   }
+}
+
+const noRows: Pick<PackedRows, 'count' | 'bytes' | 'terms' | 'root'> = {
+  count: 0,
+  bytes: new Uint8Array(),
+  terms: [],
+  root: emptyRowsRoot,
 }
 
 function emptyBySlot(blocks: readonly EmptyViewBlock[]): Map<number, ViewBlockToStore[]> {
