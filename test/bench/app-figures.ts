@@ -16,7 +16,7 @@ import { openWorkload } from './workload.ts'
 /** Blocks that the Host has before the application begins, of some 500 rows each, and those that come afterwards. */
 const before = 240
 const measured = 40
-/** See `view-pipeline.ts`. */
+/** See `views/view-pipeline.ts`. */
 const paceMs = 700
 
 interface Started {

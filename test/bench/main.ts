@@ -3,16 +3,16 @@
  * `--app` or `--store` only those of these.
  */
 import { appFigures } from './app-figures.ts'
-import { crowdFigure } from './crowd-figures.ts'
 import { type Figure, figureTable, summary } from './figure.ts'
-import { lensFigure } from './lens-figures.ts'
 import { loadFigures, pipelineFigures } from './pipeline-figures.ts'
 import { queryFigures, reopenFigure } from './query-figures.ts'
 import { startReplay } from './replay.ts'
 import { growthFigure, pruningFigures } from './store-figures.ts'
-import { streamFigures } from './stream-figures.ts'
-import { viewFigures } from './view-figures.ts'
-import { viewPipelineFigures } from './view-pipeline.ts'
+import { crowdFigure } from './views/crowd-figures.ts'
+import { lensFigure } from './views/lens-figures.ts'
+import { streamFigures } from './views/stream-figures.ts'
+import { viewFigures } from './views/view-figures.ts'
+import { viewPipelineFigures } from './views/view-pipeline.ts'
 import { openWorkload } from './workload.ts'
 
 /** Blocks of the workload, and of a full retention window. */

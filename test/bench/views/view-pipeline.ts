@@ -2,15 +2,15 @@
  * New blocks on their way from the node to the rows of a View at a Host, through both programs, and how a Host answers
  * while hostile Views are at work in it.
  */
-import { hostileViews } from '../host/views/support/hostile-views.ts'
-import type { Program } from '../support/programs.ts'
-import { pause } from '../support/programs.ts'
-import { type Figure, show } from './figure.ts'
-import { adminToken, openArrivals, postView, postWire } from './hosted-rows.ts'
-import { preparePipeline, untilQueryable } from './pipeline.ts'
-import { type Replay, startReplay } from './replay.ts'
-import { median, timed } from './statistics.ts'
-import { openWorkload } from './workload.ts'
+import { hostileViews } from '../../host/views/support/hostile-views.ts'
+import type { Program } from '../../support/programs.ts'
+import { pause } from '../../support/programs.ts'
+import { type Figure, show } from '../figure.ts'
+import { adminToken, openArrivals, postView, postWire } from '../hosted-rows.ts'
+import { preparePipeline, untilQueryable } from '../pipeline.ts'
+import { type Replay, startReplay } from '../replay.ts'
+import { median, timed } from '../statistics.ts'
+import { openWorkload } from '../workload.ts'
 
 /** Blocks before the first one that counts, and those that count without Views, with one, and beside hostile ones. */
 const before = 40

@@ -1,10 +1,10 @@
 /**
- * `node test/bench/crowd-run.ts` lets many Views that no block has anything for see new blocks, in turn with a Host without
+ * `node test/bench/views/crowd-run.ts` lets many Views that no block has anything for see new blocks, in turn with a Host without
  * Views, since the difference is small beside what a block takes at one time and at another. Prints by how much more
  * milliseconds of processor time a block takes the Host with Views, and its lens process.
  */
-import type { SealedBlockToStore } from '../../src/store/store.ts'
-import { pause } from '../support/programs.ts'
+import type { SealedBlockToStore } from '../../../src/store/store.ts'
+import { pause } from '../../support/programs.ts'
 import {
   fullBlocks,
   isLive,

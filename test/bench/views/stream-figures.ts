@@ -1,10 +1,10 @@
 /** Views whose rows are computed for each query: how long a block takes, and the first rows of many. */
-import type { HostedView } from '../../src/host/views/hosted-view.ts'
-import { decodeView } from '../../src/views/wire.ts'
-import { openStreamRoom } from '../host/streams/support/stream-room.ts'
-import { decodingView, hostedView } from '../host/views/support/engine-room.ts'
-import { type Figure, show } from './figure.ts'
-import { median, timed } from './statistics.ts'
+import type { HostedView } from '../../../src/host/views/hosted-view.ts'
+import { decodeView } from '../../../src/views/wire.ts'
+import { openStreamRoom } from '../../host/streams/support/stream-room.ts'
+import { decodingView, hostedView } from '../../host/views/support/engine-room.ts'
+import { type Figure, show } from '../figure.ts'
+import { median, timed } from '../statistics.ts'
 import { fullBlocks } from './view-room.ts'
 
 const blocks = 100

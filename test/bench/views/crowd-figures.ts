@@ -1,8 +1,8 @@
 /** What Views cost that a block has nothing for, in a process that does only this and is started as our programs are. */
 import { execFileSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
-import { nodeOptions } from '../../src/service/contract.ts'
-import { type Figure, show } from './figure.ts'
+import { nodeOptions } from '../../../src/service/contract.ts'
+import { type Figure, show } from '../figure.ts'
 
 const script = fileURLToPath(new URL('crowd-run.ts', import.meta.url))
 const crowd = 100

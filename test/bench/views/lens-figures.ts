@@ -1,7 +1,7 @@
 /** What a lens costs, in a process as the Host starts it for lenses: one core, no optimising compiler. */
 import { execFileSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
-import { type Figure, show } from './figure.ts'
+import { type Figure, show } from '../figure.ts'
 
 const script = fileURLToPath(new URL('lens-run.ts', import.meta.url))
 

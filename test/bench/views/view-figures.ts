@@ -1,12 +1,12 @@
 /** What Views cost on full blocks: new ones, those stored before, those without anything for them; and their rows in queries. */
-import type { HostedView } from '../../src/host/views/hosted-view.ts'
-import type { SealedBlockToStore } from '../../src/store/store.ts'
-import { decodeView } from '../../src/views/wire.ts'
-import { openTestGraphql, readData } from '../graphql/support/graphql-room.ts'
-import { decodingView, hostedView } from '../host/views/support/engine-room.ts'
-import { watchedAddresses } from '../support/chain/block-factory.ts'
-import { type Figure, show } from './figure.ts'
-import { median, timed } from './statistics.ts'
+import type { HostedView } from '../../../src/host/views/hosted-view.ts'
+import type { SealedBlockToStore } from '../../../src/store/store.ts'
+import { decodeView } from '../../../src/views/wire.ts'
+import { openTestGraphql, readData } from '../../graphql/support/graphql-room.ts'
+import { decodingView, hostedView } from '../../host/views/support/engine-room.ts'
+import { watchedAddresses } from '../../support/chain/block-factory.ts'
+import { type Figure, show } from '../figure.ts'
+import { median, timed } from '../statistics.ts'
 import {
   type Backfill,
   backfill,

@@ -1,12 +1,12 @@
 /**
- * `node --liftoff-only test/bench/lens-run.ts` decodes blocks of 500 logs with `decode_log` as the lens process does, and prints
+ * `node --liftoff-only test/bench/views/lens-run.ts` decodes blocks of 500 logs with `decode_log` as the lens process does, and prints
  * the microseconds of processor time that a log costs: writing it into the lens, decoding, and taking the answer out.
  */
 import { readFileSync } from 'node:fs'
 import { erc20Abi } from 'viem'
-import { prepareProgram } from '../../src/lens/program/program.ts'
-import { transferTopic } from '../support/chain/block-factory.ts'
-import { createSeededRandom } from '../support/seeded-random.ts'
+import { prepareProgram } from '../../../src/lens/program/program.ts'
+import { transferTopic } from '../../support/chain/block-factory.ts'
+import { createSeededRandom } from '../../support/seeded-random.ts'
 
 const logsPerBlock = 500
 const warmUp = 100
@@ -22,7 +22,7 @@ const documents = Array.from({ length: logsPerBlock }, () =>
     transaction: { hash: random.hex(32), from: random.hex(20), to: random.hex(20) },
   }),
 )
-const wasm = readFileSync(new URL('../../src/lenses/decode_log.wasm', import.meta.url))
+const wasm = readFileSync(new URL('../../../src/lenses/decode_log.wasm', import.meta.url))
 const program = prepareProgram([{ wasm, args: JSON.stringify({ abi: erc20Abi }) }], null)
 
 function runBlocks(count: number): number {
