@@ -2,6 +2,9 @@
  * New blocks on their way from the node to the rows of a View at a Host, through both programs, and how a Host answers
  * while hostile Views are at work in it.
  */
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
 import { hostileViews } from '../../host/views/support/hostile-views.ts'
 import type { Program } from '../../support/programs.ts'
 import { pause } from '../../support/programs.ts'
@@ -9,7 +12,7 @@ import { type Figure, show } from '../figure.ts'
 import { adminToken, openArrivals, postView, postWire } from '../hosted-rows.ts'
 import { preparePipeline, untilQueryable } from '../pipeline.ts'
 import { type Replay, startReplay } from '../replay.ts'
-import { median, timed } from '../statistics.ts'
+import { median } from '../statistics.ts'
 import { openWorkload } from '../workload.ts'
 
 /** Blocks before the first one that counts, and those that count without Views, with one, and beside hostile ones. */
@@ -66,7 +69,7 @@ export async function viewPipelineFigures(): Promise<Figure[]> {
 
 // --- Hostile Views --------------------------------------------------------------------------
 
-const pingMs = 10
+const healthAsker = fileURLToPath(new URL('health-asker.ts', import.meta.url))
 
 /** The slowest `/health` while lenses loop, grow and trap, some of them time and again. */
 async function hostileFigure(
@@ -77,17 +80,10 @@ async function hostileFigure(
 ): Promise<Figure> {
   const startSeconds = await lensSeconds(host)
   for (const wire of hostileViews()) await postWire(host, wire)
-  const answers: number[] = []
-  let isOver = false
-  const asking = (async (): Promise<void> => {
-    while (!isOver) {
-      answers.push(await timed(() => host.health()))
-      await pause(pingMs)
-    }
-  })()
+  const asker = fork(healthAsker, [host.healthUrl])
   const { blockMs } = await arrivals(host, replay, from, null)
-  isOver = true
-  await asking
+  asker.send('end')
+  const [answers] = (await once(asker, 'message')) as [number[]]
   const seconds = (await lensSeconds(host)) - startSeconds
   return {
     name: 'Host beside hostile Views: slowest answer of `/health`',
