@@ -3,19 +3,25 @@
  * through such text without making a value of anything in it; all other text is left to `JSON.parse`.
  */
 
-/** A text, and places in it. */
+/**
+ * A text, and places in it: `placesEach` numbers for each entry of an object and each item of a list, in their order, those
+ * within a value following the entry or item that it is of.
+ */
 export interface PlainJson {
   bytes: Uint8Array
-  /** For each entry or item that is open: where it begins, where its value begins, and where both end. */
+  /**
+   * Where the entry or item begins, where its value begins, and where both end, in the text; then where in these places
+   * the next one is that is not within its value.
+   */
   readonly places: Int32Array
-  /** How many places are taken; who opens something gives them back. */
+  /** Where the places of the text end. */
   top: number
 }
 
-/** Places of one entry or item. */
-export const placesEach = 3
-/** Entries and items that are open at once: a text with more is not plain. */
-const maxOpen = 4_096
+/** Numbers for each entry or item. */
+export const placesEach = 4
+/** Entries and items of a text: one with more is not plain. */
+const maxPlaces = 16_384
 /** Objects and lists in one another: a text with more is not plain. */
 export const maxPlainDepth = 16
 /** A whole number of so many digits is safe. */
@@ -38,32 +44,39 @@ const plainBytes = Uint8Array.from({ length: 256 }, (_, byte) =>
 )
 
 /** Of all texts: one is gone through at a time. */
-const places = new Int32Array(placesEach * maxOpen)
+const places = new Int32Array(placesEach * maxPlaces)
 
 /** Before the first text. */
 export function createPlainJson(): PlainJson {
   return { bytes: new Uint8Array(), places, top: 0 }
 }
 
-/**
- * Opens the object or list that begins at `at`: adds the places of its entries or items. Returns where it ends, -1 where
- * it is not plain; `depth` is how many may be in one another.
- */
-export function openNested(json: PlainJson, at: number, depth: number): number {
+/** Finds the places of a text; false where it is no plain object. */
+export function readPlainObject(json: PlainJson, bytes: Uint8Array): boolean {
+  json.bytes = bytes
+  json.top = 0
+  return bytes[0] === openObject && skipNested(json, 0, maxPlainDepth) === bytes.length
+}
+
+/** Adds the places of the object or list that begins at `at`; returns where it ends, -1 where it is not plain. */
+function skipNested(json: PlainJson, at: number, depth: number): number {
   const { bytes, places } = json
   const isObject = bytes[at] === openObject
   const close = isObject ? closeObject : closeList
   let next = at + 1
   if (bytes[next] === close) return next + 1
-  while (depth > 0 && json.top + placesEach <= places.length) {
+  while (depth > 0 && json.top < places.length) {
+    const place = json.top
+    json.top += placesEach
     const start = next
     if (isObject) next = skipKey(bytes, start)
     const value = next
     if (value > 0) next = skipValue(json, value, depth - 1)
     if (next < 0) return -1
-    places[json.top++] = start
-    places[json.top++] = value
-    places[json.top++] = next
+    places[place] = start
+    places[place + 1] = value
+    places[place + 2] = next
+    places[place + 3] = json.top
     if (bytes[next] !== comma) return bytes[next] === close ? next + 1 : -1
     next += 1
   }
@@ -72,16 +85,13 @@ export function openNested(json: PlainJson, at: number, depth: number): number {
 
 /** Where the value ends that begins at `at`; -1 where it is not plain. */
 function skipValue(json: PlainJson, at: number, depth: number): number {
-  const { bytes, top } = json
+  const { bytes } = json
   switch (bytes[at]) {
     case quote:
       return skipText(bytes, at)
     case openObject:
-    case openList: {
-      const end = openNested(json, at, depth)
-      json.top = top
-      return end
-    }
+    case openList:
+      return skipNested(json, at, depth)
     case words.f[0]:
       return skipWord(bytes, at, words.f)
     case words.n[0]:

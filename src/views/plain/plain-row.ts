@@ -22,11 +22,11 @@ import {
   maxPlainDepth,
   numberBetween,
   openList,
-  openNested,
   openObject,
   type PlainJson,
   placesEach,
   quote,
+  readPlainObject,
   zero,
 } from './plain-json.ts'
 
@@ -52,9 +52,11 @@ interface State {
   /** Fields by the length of their names. */
   readonly byLength: ReadonlyMap<number, readonly number[]>
   readonly json: PlainJson
-  /** Where the values of fields begin and end; 0 for what is missing. */
-  readonly starts: Int32Array
-  readonly ends: Int32Array
+  /** The place of each field; -1 for what is missing. */
+  readonly found: Int32Array
+  /** Places of the entries of objects that are being written, each object's in the order of their keys. */
+  readonly order: Int32Array
+  ordered: number
   /** Items and properties of the row so far. */
   items: number
 }
@@ -67,8 +69,9 @@ export function createPlainRowWriter({ fields }: Pick<RowType, 'fields'>): Plain
     names,
     byLength: Map.groupBy(names.keys(), (index) => names[index]?.length ?? 0),
     json: createPlainJson(),
-    starts: new Int32Array(fields.length),
-    ends: new Int32Array(fields.length),
+    found: new Int32Array(fields.length),
+    order: new Int32Array(maxPlainDepth * maxSorted),
+    ordered: 0,
     items: 0,
   }
   return {
@@ -82,21 +85,17 @@ export function createPlainRowWriter({ fields }: Pick<RowType, 'fields'>): Plain
   }
 }
 
-/** Finds the values of the fields; false where the text is not plain, or has a field twice. */
+/** Finds the fields; false where the text is not plain, or has a field twice. */
 function findFields(state: State, bytes: Uint8Array): boolean {
-  const { json, starts, ends } = state
-  json.bytes = bytes
-  json.top = 0
-  starts.fill(0)
-  if (bytes[0] !== openObject || openNested(json, 0, maxPlainDepth) !== bytes.length) return false
+  const { json, found } = state
+  found.fill(-1)
+  if (!readPlainObject(json, bytes)) return false
   const { places, top } = json
-  for (let at = 0; at < top; at += placesEach) {
-    const [start, value, end] = [places[at] ?? 0, places[at + 1] ?? 0, places[at + 2] ?? 0]
-    const field = fieldAt(state, start + 1, value - 2)
+  for (let at = 0; at < top; at = places[at + 3] ?? top) {
+    const field = fieldAt(state, (places[at] ?? 0) + 1, (places[at + 1] ?? 0) - 2)
     if (field < 0) continue
-    if (starts[field] !== 0) return false
-    starts[field] = value
-    ends[field] = end
+    if (found[field] !== -1) return false
+    found[field] = at
   }
   return true
 }
@@ -117,60 +116,56 @@ function isAt(bytes: Uint8Array, start: number, name: Uint8Array | undefined): b
 }
 
 function writeFields(state: State, out: ByteWriter, source: number | null): boolean {
-  const { fields, starts, ends } = state
+  const { fields, found } = state
   state.items = 0
+  state.ordered = 0
   writeHead(out, major.array, 2)
   writeValue(out, source)
   writeHead(out, major.array, fields.length)
   for (let index = 0; index < fields.length; index++) {
     const field = fields[index]
-    const [start, end] = [starts[index] ?? 0, ends[index] ?? 0]
+    const place = found[index] ?? -1
     if (field === undefined) return false
-    if (start === 0) writeSimple(out, simple.null)
-    else if (!(field.list ? writeList : writeScalar)(state, out, field.scalar, start, end))
-      return false
+    if (place < 0) writeSimple(out, simple.null)
+    else if (!(field.list ? writeList : writeScalar)(state, out, field.scalar, place)) return false
   }
   return true
 }
 
-type Write = (
-  state: State,
-  out: ByteWriter,
-  scalar: RowScalar,
-  start: number,
-  end: number,
-) => boolean
+type Write = (state: State, out: ByteWriter, scalar: RowScalar, place: number) => boolean
 
 /** Writes a list, or null. */
-const writeList: Write = (state, out, scalar, start, end) => {
-  const { json } = state
-  if (json.bytes[start] === nullStart) return writeScalar(state, out, scalar, start, end)
-  if (json.bytes[start] !== openList) return false
-  const base = openCounted(state, start)
-  if (base < 0) return false
-  const { places, top } = json
-  writeHead(out, major.array, (top - base) / placesEach)
-  for (let at = base; at < top; at += placesEach)
-    if (!writeScalar(state, out, scalar, places[at + 1] ?? 0, places[at + 2] ?? 0)) return false
-  json.top = base
+const writeList: Write = (state, out, scalar, place) => {
+  const { bytes, places } = state.json
+  const head = bytes[places[place + 1] ?? 0]
+  if (head === nullStart) return writeScalar(state, out, scalar, place)
+  if (head !== openList) return false
+  const count = countItems(state, place)
+  if (count < 0) return false
+  writeHead(out, major.array, count)
+  const end = places[place + 3] ?? 0
+  for (let at = place + placesEach; at < end; at = places[at + 3] ?? end)
+    if (!writeScalar(state, out, scalar, at)) return false
   return true
 }
 
-/** Opens what was found to be plain, and counts it; returns its first place, -1 where the row has too much. */
-function openCounted(state: State, start: number): number {
-  const { json } = state
-  const base = json.top
-  if (openNested(json, start, maxPlainDepth) < 0) return -1
-  state.items += (json.top - base) / placesEach
-  return state.items > rowLimits.rowItems ? -1 : base
+/** How many entries or items the value at a place has, counted for the row; -1 where that has too many. */
+function countItems(state: State, place: number): number {
+  const { places } = state.json
+  const end = places[place + 3] ?? 0
+  let count = 0
+  for (let at = place + placesEach; at < end; at = places[at + 3] ?? end) count += 1
+  state.items += count
+  return state.items > rowLimits.rowItems ? -1 : count
 }
 
 /** False where the value is of another type, or does not stand as it is to be written. */
-const writeScalar: Write = (state, out, scalar, start, end) => {
-  const { bytes } = state.json
+const writeScalar: Write = (state, out, scalar, place) => {
+  const { bytes, places } = state.json
+  const [start, end] = [places[place + 1] ?? 0, places[place + 2] ?? 0]
   const head = bytes[start]
   if (head === nullStart) writeSimple(out, simple.null)
-  else if (scalar === 'JSON') return writeJson(state, out, start, end)
+  else if (scalar === 'JSON') return writeJson(state, out, place)
   else if (head === quote) return writeString(out, bytes, scalar, start, end)
   else if (isNumber(head)) return writeNumber(out, bytes, scalar, start, end)
   else if (scalar === 'Boolean' && isBoolean(head)) writeBoolean(out, head)
@@ -208,44 +203,60 @@ function isBigInt(bytes: Uint8Array, scalar: RowScalar, start: number, end: numb
   return true
 }
 
-function writeJson(state: State, out: ByteWriter, start: number, end: number): boolean {
-  const { bytes } = state.json
+function writeJson(state: State, out: ByteWriter, place: number): boolean {
+  const { bytes, places } = state.json
+  const [start, end] = [places[place + 1] ?? 0, places[place + 2] ?? 0]
   const head = bytes[start]
   if (head === quote) writeText(out, bytes, start + 1, end - 1)
   else if (isNumber(head)) writeValue(out, numberBetween(bytes, start, end))
-  else if (head === openObject || head === openList) return writeNested(state, out, start)
+  else if (head === openObject) return writeObject(state, out, place)
+  else if (head === openList) return writeItems(state, out, place)
   else if (head === nullStart) writeSimple(out, simple.null)
   else writeBoolean(out, head)
   return true
 }
 
-function writeNested(state: State, out: ByteWriter, start: number): boolean {
-  const { json } = state
-  const isObject = json.bytes[start] === openObject
-  const base = openCounted(state, start)
-  if (base < 0) return false
-  const { places, top } = json
-  if (isObject && !sortEntries(json, base)) return false
-  writeHead(out, isObject ? map : major.array, (top - base) / placesEach)
-  for (let at = base; at < top; at += placesEach) {
-    const value = places[at + 1] ?? 0
-    if (isObject) writeText(out, json.bytes, (places[at] ?? 0) + 1, value - 2)
-    if (!writeJson(state, out, value, places[at + 2] ?? 0)) return false
-  }
-  json.top = base
+function writeItems(state: State, out: ByteWriter, place: number): boolean {
+  const { places } = state.json
+  const count = countItems(state, place)
+  if (count < 0) return false
+  writeHead(out, major.array, count)
+  const end = places[place + 3] ?? 0
+  for (let at = place + placesEach; at < end; at = places[at + 3] ?? end)
+    if (!writeJson(state, out, at)) return false
   return true
 }
 
-/** Sorts the entries from a place on by their keys, as `writeValue` does; false for too many, or two of one key. */
-function sortEntries({ bytes, places, top }: PlainJson, base: number): boolean {
-  if (top - base > maxSorted * placesEach) return false
-  for (let sorted = base + placesEach; sorted < top; sorted += placesEach) {
-    for (let at = sorted; at > base; at -= placesEach) {
-      const order = compareKeys(bytes, places, at - placesEach, at)
-      if (order === 0) return false
-      if (order < 0) break
-      swap(places, at - placesEach, at)
+function writeObject(state: State, out: ByteWriter, place: number): boolean {
+  const { json, order, ordered } = state
+  const { bytes, places } = json
+  const count = countItems(state, place)
+  if (count < 0 || count > maxSorted || !sortEntries(state, place)) return false
+  writeHead(out, map, count)
+  for (let index = ordered; index < ordered + count; index++) {
+    const at = order[index] ?? 0
+    writeText(out, bytes, (places[at] ?? 0) + 1, (places[at + 1] ?? 0) - 2)
+    if (!writeJson(state, out, at)) return false
+  }
+  state.ordered = ordered
+  return true
+}
+
+/** Adds the places of entries to `order`, sorted by their keys as `writeValue` does; false for two of one key. */
+function sortEntries(state: State, place: number): boolean {
+  const { json, order, ordered } = state
+  const { bytes, places } = json
+  const end = places[place + 3] ?? 0
+  for (let entry = place + placesEach; entry < end; entry = places[entry + 3] ?? end) {
+    let at = state.ordered++
+    for (; at > ordered; at--) {
+      const before = order[at - 1] ?? 0
+      const difference = compareKeys(bytes, places, before, entry)
+      if (difference === 0) return false
+      if (difference < 0) break
+      order[at] = before
     }
+    order[at] = entry
   }
   return true
 }
@@ -261,14 +272,6 @@ function compareKeys(bytes: Uint8Array, places: Int32Array, a: number, b: number
     if (order !== 0) return order
   }
   return 0
-}
-
-function swap(places: Int32Array, a: number, b: number): void {
-  for (let index = 0; index < placesEach; index++) {
-    const kept = places[a + index] ?? 0
-    places[a + index] = places[b + index] ?? 0
-    places[b + index] = kept
-  }
 }
 
 const isBoolean = (head: number | undefined): boolean => head === trueStart || head === falseStart
@@ -290,29 +293,22 @@ function writeText(out: ByteWriter, bytes: Uint8Array, start: number, end: numbe
   out.at += length
 }
 
-function valueAt({ fields, json, starts, ends }: State, index: number): JsonValue {
-  const [field, start] = [fields[index], starts[index] ?? 0]
-  if (field === undefined || start === 0) return null
+function valueAt({ fields, json, found }: State, index: number): JsonValue {
+  const [field, place] = [fields[index], found[index] ?? -1]
+  if (field === undefined || place < 0) return null
   const { scalar, list } = field
-  if (!list) return scalarBetween(json.bytes, scalar, start, ends[index] ?? 0)
-  if (json.bytes[start] !== openList) return null
-  const base = json.top
-  openNested(json, start, maxPlainDepth)
+  if (!list) return scalarAt(json, scalar, place)
+  const { bytes, places } = json
+  if (bytes[places[place + 1] ?? 0] !== openList) return null
   const items: JsonValue[] = []
-  for (let at = base; at < json.top; at += placesEach)
-    items.push(
-      scalarBetween(json.bytes, scalar, json.places[at + 1] ?? 0, json.places[at + 2] ?? 0),
-    )
-  json.top = base
+  const end = places[place + 3] ?? 0
+  for (let at = place + placesEach; at < end; at = places[at + 3] ?? end)
+    items.push(scalarAt(json, scalar, at))
   return items
 }
 
-function scalarBetween(
-  bytes: Uint8Array,
-  scalar: RowScalar,
-  start: number,
-  end: number,
-): JsonValue {
+function scalarAt({ bytes, places }: PlainJson, scalar: RowScalar, place: number): JsonValue {
+  const [start, end] = [places[place + 1] ?? 0, places[place + 2] ?? 0]
   const head = bytes[start]
   if (head === nullStart) return null
   if (head === quote) return asBuffer(bytes).toString('latin1', start + 1, end - 1)

@@ -161,11 +161,15 @@ test('a text is parsed for a space, a value of another type, a name twice and de
 test('the limit of items in a row holds for lists and for what JSON nests', () => {
   const { rowItems } = rowLimits
   const listOf = (name: string, length: number): string => `{"${name}":[${Array(length).fill(1)}]}`
-  // What is open at once has a bound of its own, so that these are lists of lists.
   const nested = (length: number): string =>
     `{"json":[${Array(10).fill(`[${Array(length / 10 - 1).fill(1)}]`)}]}`
   for (const text of [listOf('ints', rowItems), nested(rowItems)]) assertSame([text])
   for (const text of [listOf('ints', rowItems + 1), nested(rowItems + 10)])
     assert.throws(() => packed([text], false), { code: 'LENS_OUTPUT_LIMIT' })
-  assert.equal(assertSame([nested(rowItems)]), 1)
+  assert.equal(assertSame([nested(rowItems), listOf('ints', rowItems)]), 2)
+})
+
+test('a text of very many items is parsed, also where the row has none of them', () => {
+  const withItems = (count: number): string => `{"other":[${Array(count).fill(1)}],"int":1}`
+  assert.equal(assertSame([withItems(16_000), withItems(17_000)]), 1)
 })
