@@ -10,8 +10,8 @@ import { startReplay } from './replay.ts'
 import { growthFigure, pruningFigures } from './store-figures.ts'
 import { crowdFigure } from './views/crowd-figures.ts'
 import { lensFigure } from './views/lens-figures.ts'
+import { runAlone } from './views/own-process.ts'
 import { streamFigures } from './views/stream-figures.ts'
-import { viewFigures } from './views/view-figures.ts'
 import { viewPipelineFigures } from './views/view-pipeline.ts'
 import { openWorkload } from './workload.ts'
 
@@ -41,7 +41,7 @@ async function programFigures(): Promise<Figure[]> {
 async function lensFigures(): Promise<Figure[]> {
   return [
     lensFigure(),
-    ...(await viewFigures()),
+    ...runAlone<Figure[]>('view-run.ts'),
     crowdFigure(),
     ...(await streamFigures()),
     ...(await viewPipelineFigures()),

@@ -1,17 +1,13 @@
 /** What a lens costs, in a process as the Host starts it for lenses: one core, no optimising compiler. */
-import { execFileSync } from 'node:child_process'
-import { fileURLToPath } from 'node:url'
 import { type Figure, show } from '../figure.ts'
-
-const script = fileURLToPath(new URL('lens-run.ts', import.meta.url))
+import { runAlone } from './own-process.ts'
 
 /** Processor time of `decode_log`, transport included. */
 export function lensFigure(): Figure {
-  const output = execFileSync(process.execPath, ['--liftoff-only', script], { encoding: 'utf8' })
-  const { microseconds, bytes } = JSON.parse(output) as {
+  const { microseconds, bytes } = runAlone<{
     readonly microseconds: number
     readonly bytes: number
-  }
+  }>('lens-run.ts', { options: ['--liftoff-only'] })
   return {
     name: 'decode_log: processor time for 1,000 logs, transport included',
     value: microseconds,
