@@ -48,7 +48,7 @@ export async function openHeadSocket(
   }
   const onAbort = (): void => abandon(signal.reason)
   const timer = setTimeout(() => abandon(timedOut(options)), options.timeoutMs)
-  signal.addEventListener('abort', onAbort, { once: true })
+  signal.addEventListener('abort', onAbort)
   void closed.promise.then(() => signal.removeEventListener('abort', onAbort))
   try {
     await subscribed.promise

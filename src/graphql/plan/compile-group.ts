@@ -100,8 +100,9 @@ function keyField(
 ): GroupField {
   const name = node.name.value
   const attribute = findAttribute(entity, name)
-  const index = attribute === undefined ? -1 : keys.indexOf(attribute)
-  if (attribute === undefined || index < 0) throw notAKey(name, node)
+  if (attribute === undefined) throw notAKey(name, node)
+  const index = keys.indexOf(attribute)
+  if (index < 0) throw notAKey(name, node)
   const source = toSource(compilation, objectOf(compilation, entity), node)
   const format = shapeArgument(compilation, source, 'format')
   return { type: 'key', key, index, render: renderFor(attribute, format, node) }

@@ -1,91 +1,26 @@
 /** What an application makes of what its Hosts send, message by message. */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import type { StreamListener } from '../../../src/app/follow/host-stream.ts'
 import { usualPatience } from '../../../src/app/follow/patience.ts'
 import type { DigestSigner } from '../../../src/identity/signature.ts'
 import type { Seal } from '../../../src/primitives/seal.ts'
 import { signSeal, testSigner } from '../../support/chain/sealed-blocks.ts'
-import { testNetwork, until } from '../../support/p2p-room.ts'
-import {
-  createMadeChain,
-  type MadeBlock,
-  madeView,
-  otherView,
-  sdlOf,
-} from '../support/made-chain.ts'
+import { testNetwork } from '../../support/p2p-room.ts'
+import { connect, madeBlocks, type OpenedFollower, storedTo } from '../support/follower-stream.ts'
+import { createMadeChain, type MadeBlock, madeView, otherView } from '../support/made-chain.ts'
 import { madeExcerpt } from '../support/made-host.ts'
 import { openTestFollower } from '../support/test-follower.ts'
 
-type Opened = Awaited<ReturnType<typeof openTestFollower>>
-
 const A = testSigner('A', 'Ed25519')
 const B = testSigner('B', 'Ed25519')
-const C = testSigner('C', 'Ed25519')
 const generator = testSigner('a Generator')
 const hosts = [A.identity, B.identity]
 const both = { views: [madeView], hosts, minimumHosts: 2 }
 const malformed = { code: 'PRIMITIVES_MESSAGE_MALFORMED' }
 
-interface Stream extends StreamListener {
-  /** How often it was noted that the stream goes on. */
-  readonly progress: { count: number }
-  /** Hands on blocks, which the Host signs unless it is to be silent. */
-  feed(blocks: readonly MadeBlock[], isSilent?: boolean): Promise<void>
-  end(): void
-}
-
-/** A stream of a Host, which was welcomed; it feeds `madeView` unless told otherwise. */
-async function connect(
-  t: TestContext,
-  { follower }: Pick<Opened, 'follower'>,
-  host: DigestSigner,
-  { feeds = [madeView], tail = 0 as number | null, floor = 0, peer = host.identity } = {},
-): Promise<Stream> {
-  const ended = new AbortController()
-  t.after(() => ended.abort())
-  const progress = { count: 0 }
-  const nothing = (): void => undefined
-  const onProgress = (): void => void progress.count++
-  const { views } = follower.opening({ feeds: new Set(feeds), floor })
-  const listener = follower.listener(
-    { peer, signal: ended.signal, onWelcome: nothing, onProgress, onHead: nothing },
-    views,
-  )
-  await listener.onWelcome({
-    identity: host.identity,
-    genesis: null,
-    views: views.map(({ view }) => ({
-      ...{ view, name: 'a name', sdl: sdlOf(view), state: 'live' },
-      ...{ tail, head: null },
-    })),
-  })
-  return {
-    ...listener,
-    progress,
-    feed: async (blocks, isSilent = false) => {
-      for (const block of blocks) {
-        await listener.onBlock({ ...block, view: madeView })
-        if (!isSilent) await listener.onStatement(madeExcerpt(block, host))
-      }
-    },
-    end: () => ended.abort(),
-  }
-}
-
-function madeBlocks(count: number, from = 0): readonly MadeBlock[] {
-  const chain = createMadeChain({ from })
-  chain.grow(count)
-  return chain.blocks()
-}
-
-/** Resolves once rows up to a height are stored, and that was reported. */
-async function storedTo({ follower, parts }: Opened, number: number): Promise<void> {
-  await until(() => follower.progress(madeView).stored === number)
-  await parts.inTurn(async () => undefined)
-}
-
-const doneOf = ({ parts: { store, views } }: Opened): readonly (readonly [number, number])[] =>
+const doneOf = ({
+  parts: { store, views },
+}: OpenedFollower): readonly (readonly [number, number])[] =>
   store.reader.read((snapshot) => snapshot.viewRanges(views.find(madeView)?.slot ?? -1))
 
 function sealOf({ number, hash }: MadeBlock, signer: DigestSigner): Seal {
@@ -98,55 +33,6 @@ test('a View is known once as many Hosts as are asked for say the same of it', a
   assert.equal(opened.follower.progress(madeView).isKnown, false)
   await connect(t, opened, B, { feeds: [] })
   assert.equal(opened.follower.progress(madeView).isKnown, true)
-})
-
-test('rows wait until as many Hosts as are asked for signed them, and are stored in order', async (t) => {
-  const opened = await openTestFollower(t, both)
-  const { follower, reported } = opened
-  const b = await connect(t, opened, B, { feeds: [] })
-  const a = await connect(t, opened, A)
-  const [zero, one, two] = madeBlocks(3)
-  assert.ok(zero && one && two)
-  await a.feed([zero, one, two])
-  await b.onStatement(madeExcerpt(one, B))
-  assert.deepEqual(
-    [follower.progress(madeView).pending, follower.progress(madeView).stored],
-    [3, -1],
-  )
-  assert.deepEqual(
-    [A, B].map(({ identity }) => follower.signedUpTo(identity, madeView)),
-    [2, 1],
-  )
-  await b.onStatement(madeExcerpt(zero, B))
-  await storedTo(opened, 1)
-  assert.deepEqual(reported, ['height 0', 'height 1'])
-  await b.onStatement(madeExcerpt(two, B))
-  await storedTo(opened, 2)
-  await until(() => follower.progress(madeView).pending === 0)
-})
-
-test('what other Hosts signed counts also where a Host passes it on', async (t) => {
-  const opened = await openTestFollower(t, both)
-  await connect(t, opened, B, { feeds: [] })
-  const a = await connect(t, opened, A)
-  const blocks = madeBlocks(2)
-  await a.feed(blocks)
-  await a.onVotes(blocks.map((block) => madeExcerpt(block, B)))
-  await storedTo(opened, 1)
-})
-
-test('what Hosts signed of a View that is not followed, or others than are accepted, is ignored', async (t) => {
-  const opened = await openTestFollower(t, both)
-  await connect(t, opened, B, { feeds: [] })
-  const a = await connect(t, opened, A)
-  const [block] = madeBlocks(1)
-  assert.ok(block)
-  await a.feed([block])
-  await a.onVotes([madeExcerpt(block, C), madeExcerpt(block, B, otherView)])
-  assert.deepEqual(opened.follower.progress(madeView), {
-    ...{ isKnown: true, passed: 0, pending: 1, isFull: false, stored: -1 },
-    ...{ isFailed: false, differing: [] },
-  })
 })
 
 test('a message that no honest Host sends ends its stream', async (t) => {
@@ -279,42 +165,6 @@ test('seals of accepted Generators are kept with their block, before it is store
   assert.deepEqual(seals, [[sealOf(zero, generator)], [sealOf(one, generator)]])
 })
 
-test('a Host that signed other rows than most is named, until the block is stored', async (t) => {
-  const opened = await openTestFollower(t, { ...both, hosts: [...hosts, C.identity] })
-  const { follower } = opened
-  const b = await connect(t, opened, B, { feeds: [] })
-  const c = await connect(t, opened, C, { feeds: [] })
-  const a = await connect(t, opened, A)
-  const [block, other] = madeBlocks(2)
-  assert.ok(block && other)
-  const lie = madeExcerpt({ ...block, rows: other.rows }, C)
-  await a.feed([block], true)
-  await c.onStatement(lie)
-  await until(() => follower.progress(madeView).differing.length > 0)
-  assert.deepEqual(follower.progress(madeView).differing, [C.identity])
-  await a.onStatement(madeExcerpt(block, A))
-  await b.onStatement(madeExcerpt(block, B))
-  await storedTo(opened, 0)
-  await until(() => follower.progress(madeView).differing.length === 0)
-})
-
-test('a block of which nothing is known of what a Host signed is told after a while', async (t) => {
-  const opened = await openTestFollower(t, both)
-  const { follower } = opened
-  const b = await connect(t, opened, B, { feeds: [] })
-  const a = await connect(t, opened, A)
-  assert.equal(follower.unheard(madeView, B.identity, 0), null, 'nothing waits')
-  const [block] = madeBlocks(1, 5)
-  assert.ok(block)
-  await a.feed([block])
-  assert.equal(follower.unheard(madeView, A.identity, 0), null)
-  assert.equal(follower.unheard(madeView, B.identity, 0), 5)
-  assert.equal(follower.unheard(madeView, B.identity, 60_000), null, 'it waits not long yet')
-  assert.equal(follower.unheard(otherView, B.identity, 0), null)
-  await b.onStatement(madeExcerpt({ ...block, rows: assertBlock(madeBlocks(1)[0]).rows }, B))
-  assert.equal(follower.unheard(madeView, B.identity, 0), null)
-})
-
 test('a Host is asked to go on above what is stored, or anew where it has nothing that low', async (t) => {
   const opened = await openTestFollower(t, {
     ...both,
@@ -345,7 +195,7 @@ const alone = { views: [madeView], hosts: [A.identity] }
 /** Blocks 0 to 2 and 6 to 8 are stored; what is between is missing. */
 async function openWithHole(
   t: TestContext,
-): Promise<{ opened: Opened; blocks: readonly MadeBlock[] }> {
+): Promise<{ opened: OpenedFollower; blocks: readonly MadeBlock[] }> {
   const opened = await openTestFollower(t, alone)
   const blocks = madeBlocks(9)
   await (await connect(t, opened, A)).feed(blocks.slice(0, 3))

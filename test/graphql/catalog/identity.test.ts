@@ -23,6 +23,15 @@ test('a document is found by its docID, in one field or several, under either na
   }
 })
 
+test('null as an ID or a CID asks for every document', async (t) => {
+  const { query } = await openGraphqlRoom(t)
+  const { all, byID, byCid } = await query(
+    '{ all: Log { _docID } byID: Log(docID: null) { _docID } byCid: Log(cid: null) { _docID } }',
+  )
+  assert.ok(all.length > 0)
+  assert.deepEqual([byID, byCid], [all, all])
+})
+
 test('the id of a link is selected and filtered in both spellings', async (t) => {
   const { query, chain } = await openGraphqlRoom(t)
   const id = `block-${chain[1]?.hash}`

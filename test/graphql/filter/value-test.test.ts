@@ -47,6 +47,15 @@ test('null is the smallest value and false is smaller than true', () => {
   assert.equal(compareValues('quantity', '0x9', '0x10'), -1)
 })
 
+test('with null as a bound, only null is at most null, and every value is at least null', () => {
+  const holds = (operator: '_gt' | '_geq' | '_lt' | '_leq'): boolean[] =>
+    [null, 'a'].map(valueTest('text', operator, null))
+  assert.deepEqual(holds('_gt'), [false, true])
+  assert.deepEqual(holds('_geq'), [true, true])
+  assert.deepEqual(holds('_lt'), [false, false])
+  assert.deepEqual(holds('_leq'), [true, false])
+})
+
 test('patterns outside the dialect mean equality', () => {
   const like = (pattern: string, text: string) => valueTest('text', '_like', pattern)(text)
   assert.ok(like('a%c', 'abc'))
