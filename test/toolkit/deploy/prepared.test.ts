@@ -38,6 +38,7 @@ test('a dry run of what is prepared shows its price and state, and sends nothing
   const shown = JSON.parse(before.stdout)
   assert.deepEqual([shown.state, shown.transaction], ['not sent', transaction])
   assert.match(before.stderr, /size: .*\n +gas: +\d+ at most\n +fee: +0\.0000\d+ SHNZ at most\n/)
+  assert.doesNotMatch(before.stderr, /nonce/, 'it is the next one')
   assert.deepEqual([node.sent, await heightOf(registry)], [[], 0])
   assert.deepEqual(await terminal.json('view', 'status'), { deployments: [] })
   await deploy('--send', 'prepared.json')
