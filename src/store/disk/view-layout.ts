@@ -126,10 +126,15 @@ export function encodeViewBlock({ serial, count, bytes, blockHash, root }: ViewB
   return out
 }
 
+/** The serial number in what `encodeViewBlock` wrote: other bytes have another one. */
+export function serialOf(bytes: Buffer): number {
+  return bytes.readUIntBE(0, 6)
+}
+
 /** What `encodeViewBlock` wrote. */
 export function decodeViewBlock(bytes: Buffer): ViewBlock {
   return {
-    serial: bytes.readUIntBE(0, 6),
+    serial: serialOf(bytes),
     count: bytes.readUInt32BE(6),
     bytes: bytes.readUInt32BE(10),
     blockHash: `0x${bytes.toString('hex', 14, rootAt)}`,

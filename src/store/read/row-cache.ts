@@ -2,11 +2,19 @@
 import { LRUCache } from 'lru-cache'
 import type { Chunk } from '../../primitives/body/chunk.ts'
 import type { RowDirectory } from '../../views/rows.ts'
-import { decodeSlot, type ViewSlot } from '../disk/view-layout.ts'
+import {
+  decodeSlot,
+  decodeViewBlock,
+  serialOf,
+  type ViewBlock,
+  type ViewSlot,
+} from '../disk/view-layout.ts'
 
 export interface RowCache {
   /** A slot parsed, or as it was parsed before where its bytes are the same. */
   slot(slot: number, bytes: Buffer): ViewSlot
+  /** The same for what is known of a View's block. */
+  block(bytes: Buffer): ViewBlock
   /** A page of the index of rows by their serial number; undefined is not kept. */
   indexPage(serial: number, page: number, read: () => Buffer | undefined): Buffer | undefined
   /** The directory of rows by their serial number. */
@@ -18,6 +26,8 @@ export interface RowCache {
 const keptSlots = 256
 /** Memory that a cached chunk takes beside its bytes, roughly. */
 const overheadBytes = 1024
+/** Memory of what is known of a block, roughly. */
+const blockBytes = 512
 /** Memory of a chunk's place in a directory, roughly. */
 const placeBytes = 120
 const partsPerBlock = 2 ** 16
@@ -32,6 +42,9 @@ export function createRowCache(maxBytes: number): RowCache {
   const slots = new LRUCache<number, ParsedSlot>({ max: keptSlots })
   /** Slots of Views that have rows of nothing are mostly the same. */
   let last: ParsedSlot | undefined
+  const blocks = new LRUCache<number, ViewBlock>({
+    max: Math.ceil(maxBytes / (32 * blockBytes)),
+  })
   const directories = new LRUCache<number, RowDirectory>({ maxSize: Math.ceil(maxBytes / 8) })
   const pages = new LRUCache<number, Buffer>({ maxSize: Math.ceil(maxBytes / 8) })
   const chunks = new LRUCache<number, Chunk>({ maxSize: maxBytes })
@@ -43,6 +56,14 @@ export function createRowCache(maxBytes: number): RowCache {
         last = { bytes: Buffer.from(bytes), parsed: decodeSlot(bytes) }
       slots.set(slot, last)
       return last.parsed
+    },
+    block: (bytes) => {
+      const serial = serialOf(bytes)
+      const known = blocks.get(serial)
+      if (known !== undefined) return known
+      const block = decodeViewBlock(bytes)
+      blocks.set(serial, block)
+      return block
     },
     indexPage: (serial, page, read) => {
       const key = serial * partsPerBlock + page

@@ -42,7 +42,9 @@ export function* findRowCandidates(index: RowIndex): Generator<CandidateRows> {
     const inTable = intersectHeights(asked, clipHeights(merged, first, last))
     const single = subtractHeights(asked, inTable)
     if (inTable.length === 0) yield* findInBlocks(index, first, single)
-    else yield* candidatesAt(first, findInSpan(index, span, inTable, single), descending)
+    else
+      for (const position of inOrder(findInSpan(index, span, inTable, single), descending))
+        yield candidateAt(first, position)
   }
 }
 
@@ -53,7 +55,9 @@ function* findInBlocks(
 ): Generator<CandidateRows> {
   for (const [from, to] of descending ? heights.toReversed() : heights) {
     for (const height of kept(from, to, descending)) {
-      yield* candidatesAt(first, findInPages(pagesOf({ height }), wanted), descending)
+      const positions = findInPages(pagesOf({ height }), wanted)
+      // A generator of its own for each block would take as long as finding what is in it.
+      for (const position of inOrder(positions, descending)) yield candidateAt(first, position)
     }
   }
 }
@@ -77,12 +81,10 @@ function findInSpan(
   return single.length === 0 ? positions : positions.sort((a, b) => a - b)
 }
 
-function* candidatesAt(
-  first: number,
-  positions: readonly SpanPosition[],
-  descending: boolean,
-): Generator<CandidateRows> {
-  for (const position of descending ? positions.toReversed() : positions) {
-    yield { height: first + heightInSpan(position), chunk: chunkAtPosition(position).chunk }
-  }
+function inOrder(positions: readonly SpanPosition[], descending: boolean): readonly SpanPosition[] {
+  return descending && positions.length > 1 ? positions.toReversed() : positions
+}
+
+function candidateAt(first: number, position: SpanPosition): CandidateRows {
+  return { height: first + heightInSpan(position), chunk: chunkAtPosition(position).chunk }
 }

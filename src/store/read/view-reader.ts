@@ -9,7 +9,6 @@ import {
 import { type FingerprintSeed, rowFingerprint } from '../disk/fingerprint.ts'
 import type { StoreState } from '../disk/layout.ts'
 import {
-  decodeViewBlock,
   emptySlot,
   lowestKept,
   slotKey,
@@ -70,7 +69,7 @@ export function createViewReads(
   databases: Environment['databases'],
   { state, seed, cache, hashAt, reading }: ViewReadParts,
 ): ViewReads {
-  const raw = createRawReads(databases, reading)
+  const raw = createRawReads(databases, cache, reading)
   const heights = createViewHeights(
     databases.viewBlocks,
     reading,
@@ -187,6 +186,7 @@ interface RawReads {
 
 function createRawReads(
   { viewBlocks, viewRows, viewIndex }: Environment['databases'],
+  cache: RowCache,
   reading: () => ReadTransaction,
 ): RawReads {
   /** Blocks of one slot that were read last: what is found by its height is then read. */
@@ -201,7 +201,7 @@ function createRawReads(
       if (found !== undefined) return found
       const bytes = peekValue(viewBlocks, viewBlockKey(slot, height), transaction)
       if (bytes === undefined) return undefined
-      const block = decodeViewBlock(bytes)
+      const block = cache.block(bytes)
       known.set(height, block)
       return block
     },

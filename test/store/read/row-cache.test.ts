@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { emptySlot, encodeSlot } from '../../../src/store/disk/view-layout.ts'
+import { emptySlot, encodeSlot, encodeViewBlock } from '../../../src/store/disk/view-layout.ts'
 import { createRowCache } from '../../../src/store/read/row-cache.ts'
 
 test('slots with the same bytes are parsed once, and each has what it has once one changes', () => {
@@ -24,4 +24,18 @@ test('slots with the same bytes are parsed once, and each has what it has once o
   assert.deepEqual(read(2, after), after)
   assert.deepEqual(read(1, before), before)
   assert.deepEqual(one, before)
+})
+
+test('a block is read once by its serial number, and is the same after its memory was used again', () => {
+  const cache = createRowCache(1_000_000)
+  const block = {
+    ...{ serial: 7, blockHash: `0x${'ab'.repeat(32)}`, count: 3, bytes: 90 },
+    root: 'cd'.repeat(32),
+  }
+  const shared = encodeViewBlock(block)
+  const first = cache.block(shared)
+  shared.fill(0, 6)
+  assert.deepEqual(first, block)
+  assert.equal(cache.block(shared), first)
+  assert.notEqual(cache.block(encodeViewBlock({ ...block, serial: 8 })), first)
 })
