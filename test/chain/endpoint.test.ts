@@ -72,7 +72,10 @@ test('many calls travel in batches of bounded size and come back in order', asyn
 })
 
 for (const [name, refuse] of [
-  ['an error', (response) => json(response, { id: null, error: { code: -32600, message: 'no' } })],
+  ...[-32600, -32601, -32700].map((code): [string, (response: ServerResponse) => void] => [
+    `error ${code}`,
+    (response) => json(response, { id: null, error: { code, message: 'no' } }),
+  ]),
   ['status 413', (response) => json(response, 'too large', 413)],
   ['status 400', (response) => json(response, { error: 'bad request' }, 400)],
 ] satisfies [string, (response: ServerResponse) => void][])

@@ -34,13 +34,12 @@ export function toListRequest(
   }
 }
 
-/** Gives what is refused without a place that of the field it was asked for. */
+/** Gives what is refused the place of the field it was asked for. */
 function atNode<T>(node: ASTNode | undefined, read: () => T): T {
   try {
     return read()
   } catch (error) {
-    if (!(error instanceof GraphQLError) || error.nodes !== undefined || node === undefined)
-      throw error
+    if (!(error instanceof GraphQLError) || node === undefined) throw error
     throw new GraphQLError(error.message, { nodes: node, extensions: error.extensions })
   }
 }
