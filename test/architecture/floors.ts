@@ -81,6 +81,7 @@ export const innerFloors: Readonly<Record<string, Floors>> = {
     'follow',
     '.',
   ],
+  'src/host/views': ['hosted-view', 'view-engine', 'view-record', 'failures', '.'],
   'src/app': ['contract', ['options', 'accepted-hosts', 'followed-views'], 'follow', '.'],
   'src/devnet': [['anvil-state', 'program-log', 'rpc'], 'children', 'anvil', 'registry', '.'],
   'src/p2p': ['limits', 'peers', 'streams', 'gossip', 'range', 'connections', '.'],

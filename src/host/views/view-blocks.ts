@@ -10,8 +10,8 @@ import {
   type StoredFailure,
 } from '../../views/block-rows.ts'
 import { createRowPacker, type PackedRows } from '../../views/rows.ts'
-import { toFailure } from './block-failure.ts'
 import type { BlockOutcome, JobResult } from './block-job.ts'
+import { toFailure } from './failures/block-failure.ts'
 
 /**
  * After so long, or so many bytes of rows, the rest of the blocks waits for another job. One block more is far below what

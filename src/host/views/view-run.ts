@@ -6,7 +6,6 @@ import type { Logger } from 'pino'
 import { ServiceError } from '../../errors.ts'
 import { encodePayload } from '../../lens/json-payload.ts'
 import type { LensProcess } from '../../lens/process/lens-process.ts'
-import { runtimeVersion } from '../../lens/program/run-limits.ts'
 import { backoffMs } from '../../primitives/backoff.ts'
 import {
   eachHeight,
@@ -17,6 +16,8 @@ import {
 import type { Snapshot, StoreReader } from '../../store/store.ts'
 import { encodeBlockRows, encodeFailure, type StoredFailure } from '../../views/block-rows.ts'
 import type { Writer } from '../apply/writer.ts'
+import { type BlockOutcome, decodeResult, type JobResult } from './block-job.ts'
+import type { EngineMetrics } from './engine-metrics.ts'
 import {
   failureAt,
   isOfView,
@@ -26,15 +27,13 @@ import {
   toDelay,
   toFailure,
   toViewFailure,
-} from './block-failure.ts'
-import { type BlockOutcome, decodeResult, type JobResult } from './block-job.ts'
-import type { EngineMetrics } from './engine-metrics.ts'
+} from './failures/block-failure.ts'
+import { createQuarantine, type Quarantine } from './failures/quarantine.ts'
 import type { HostedView } from './hosted-view.ts'
 import { createPace, mostJobs, type Pace } from './pace.ts'
 import { noteLimit } from './row-limit.ts'
 import type { ViewFailure, ViewState } from './view-engine.ts'
 import { freshFacts, type Idle, readFacts } from './view-facts.ts'
-import { encodeViewRecord, readViewRecord, viewRecordName } from './view-record.ts'
 import { describeState } from './view-state.ts'
 import {
   type BlockOfJob,
@@ -88,8 +87,6 @@ export interface ViewRun {
   close(): Promise<void>
 }
 
-/** Failures in a row after which a View is left alone. */
-const quarantineAfter = 20
 /** Stored failures that are looked at when the Host starts; older ones wait for `retry`. */
 const maxRestored = 1_000
 const troublePause = { minMs: 1_000, maxMs: 60_000 }
@@ -107,13 +104,11 @@ interface State {
   /** When a failed height is tried again. */
   readonly dueAt: Map<number, number>
   readonly pace: Pace
+  readonly quarantine: Quarantine
   idle: Idle | null
   isReady: boolean
   /** Whether the lenses have done a block since the Host was started: before, they may be of no use at all. */
   isProven: boolean
-  /** Blocks that have documents and failed, with none in between that went well. */
-  failuresInRow: number
-  quarantine: ViewFailure | null
   lastFailure: ViewFailure | null
   /** How many jobs in a row ended without anybody's fault, and why the last of them. */
   trouble: { readonly inRow: number; readonly shown: ViewFailure } | null
@@ -132,11 +127,10 @@ export function openViewRun(view: HostedView, liveAbove: number, parts: ViewRunP
     running: new Set(),
     dueAt: new Map(),
     pace: createPace(parts.nowMs),
+    quarantine: createQuarantine(view, parts),
     idle: null,
     isReady: false,
     isProven: false,
-    failuresInRow: 0,
-    quarantine: null,
     lastFailure: null,
     trouble: null,
     pausedUntilMs: 0,
@@ -150,7 +144,8 @@ export function openViewRun(view: HostedView, liveAbove: number, parts: ViewRunP
     state: (snapshot, visible) => {
       // What failed may be stored before its job has ended.
       if (state.isReady) state.lastFailure ??= newestFailure(snapshot, view.slot)
-      return describeState(state, snapshot, readFacts(state, snapshot, visible))
+      const standing = { ...state, quarantine: state.quarantine.reason() }
+      return describeState(standing, snapshot, readFacts(state, snapshot, visible))
     },
     retry: () => track(state, retry(state)),
     close: async () => {
@@ -175,14 +170,12 @@ function track(state: State, running: Promise<void>): void {
 
 /** Finds out how the View stood, and removes what another version of the runtime has made. */
 async function prepare(state: State): Promise<void> {
-  const { view, parts } = state
-  const known = parts.reader.read((snapshot) => readViewRecord(snapshot, view.id))
-  if (known?.runtime === runtimeVersion) {
-    state.quarantine = known.quarantine
+  const { view, parts, quarantine } = state
+  if (quarantine.restore()) {
     parts.reader.read((snapshot) => restoreFailures(state, snapshot))
   } else {
     await parts.writer.clearView(view.slot)
-    await writeRecord(state)
+    await quarantine.keep()
   }
   state.isReady = true
 }
@@ -200,27 +193,19 @@ function restoreFailures(state: State, snapshot: Snapshot): void {
   }
 }
 
-async function writeRecord({ view, quarantine, parts }: State): Promise<void> {
-  const record = { runtime: runtimeVersion, quarantine }
-  await parts.writer.putRecord(viewRecordName(view.id), encodeViewRecord(record))
-}
-
 async function retry(state: State): Promise<void> {
   await state.parts.writer.clearViewFailures(state.view.slot)
   state.idle = null
   state.dueAt.clear()
-  state.failuresInRow = 0
   state.lastFailure = null
   state.pausedUntilMs = 0
-  if (state.quarantine === null) return
-  state.quarantine = null
-  await writeRecord(state)
+  await state.quarantine.end()
 }
 
 // --- Jobs -----------------------------------------------------------------------------------
 
 function isActive({ isReady, quarantine, closing, parts, pausedUntilMs }: State): boolean {
-  if (!isReady || quarantine !== null || closing.signal.aborted) return false
+  if (!isReady || quarantine.reason() !== null || closing.signal.aborted) return false
   return parts.nowMs() >= pausedUntilMs
 }
 
@@ -314,9 +299,9 @@ function settle(
   stage: Job['priority'],
   { height, rows, mismatches, isOfDocuments }: BlockOutcome,
 ): void {
-  const { parts, pace } = state
+  const { parts, pace, quarantine } = state
   // Without a document the lenses do nothing that could have failed.
-  if (isOfDocuments) state.failuresInRow = 0
+  if (isOfDocuments) quarantine.succeeded()
   state.isProven = true
   pace.done(1)
   parts.metrics.blocks(stage, 'done', 1)
@@ -330,7 +315,7 @@ function settle(
 async function failed(state: State, { priority, only }: Job, error: unknown): Promise<void> {
   if (!isOfView(error)) return pause(state, error)
   // What is thrown besides limits is thrown when the View is loaded, so it has no rows at all.
-  if (!isRetried(error)) return quarantine(state, toViewFailure(toFailure(error, 1), null))
+  if (!isRetried(error)) return state.quarantine.begin(toViewFailure(toFailure(error, 1), null))
   if (only === null) {
     state.pace.alone()
     if (error.code !== 'LENS_PROCESS_DIED') pauseAtLimit(state, 1)
@@ -355,7 +340,7 @@ async function storeFailure(
   if (stored.length === 0) return
   dueAt.set(height, parts.nowMs() + retryDelayMs(failure))
   await countFailure(state, stage, failure, height)
-  pauseAtLimit(state, state.failuresInRow)
+  pauseAtLimit(state, state.quarantine.inRow())
 }
 
 function pauseAtLimit(state: State, failures: number): void {
@@ -369,22 +354,12 @@ async function countFailure(
   failure: StoredFailure,
   height: number,
 ): Promise<void> {
-  const { parts, view } = state
+  const { parts, view, quarantine } = state
   parts.metrics.blocks(stage, 'failed', 1)
   const shown = toViewFailure(failure, height)
   state.lastFailure = shown
-  state.failuresInRow += 1
   parts.log.debug({ view: view.name, ...shown }, 'a block of a View failed')
-  if (state.failuresInRow >= quarantineAfter) await quarantine(state, shown)
-}
-
-async function quarantine(state: State, failure: ViewFailure): Promise<void> {
-  if (state.quarantine !== null) return
-  state.quarantine = failure
-  state.lastFailure = failure
-  const { name, id } = state.view
-  state.parts.log.warn({ view: name, id, ...failure }, 'a View is quarantined until it is retried')
-  await writeRecord(state)
+  await quarantine.failed(shown)
 }
 
 /** Nobody's fault: the same is tried again soon. */

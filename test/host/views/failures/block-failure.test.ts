@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { type ErrorCode, ServiceError } from '../../../src/errors.ts'
+import { type ErrorCode, ServiceError } from '../../../../src/errors.ts'
 import {
   isOfView,
   isRetried,
   retryDelayMs,
   toFailure,
-} from '../../../src/host/views/block-failure.ts'
-import { decodeFailure, encodeFailure } from '../../../src/views/block-rows.ts'
+} from '../../../../src/host/views/failures/block-failure.ts'
+import { decodeFailure, encodeFailure } from '../../../../src/views/block-rows.ts'
 
 const error = (code: ErrorCode, cause?: unknown): ServiceError =>
   new ServiceError(code, 'it failed', { remedy: 'mend it', cause })

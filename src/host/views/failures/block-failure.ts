@@ -1,9 +1,9 @@
 /** Why a View has no rows of a block: which failures are tried again by themselves, and what is stored of each. */
-import { ServiceError } from '../../errors.ts'
-import { eachHeight } from '../../primitives/height-ranges.ts'
-import type { Snapshot } from '../../store/store.ts'
-import { decodeFailure, type StoredFailure } from '../../views/block-rows.ts'
-import type { ViewFailure } from './view-engine.ts'
+import { ServiceError } from '../../../errors.ts'
+import { eachHeight } from '../../../primitives/height-ranges.ts'
+import type { Snapshot } from '../../../store/store.ts'
+import { decodeFailure, type StoredFailure } from '../../../views/block-rows.ts'
+import type { ViewFailure } from '../view-engine.ts'
 
 /** What depends on the machine and its load, so that a later attempt may go well. */
 const retriedCodes: ReadonlySet<string> = new Set([

@@ -1,0 +1,79 @@
+/** Whether a View is left alone, since it failed too often; remembered over restarts. */
+import type { Logger } from 'pino'
+import { runtimeVersion } from '../../../lens/program/run-limits.ts'
+import type { StoreReader } from '../../../store/store.ts'
+import type { Writer } from '../../apply/writer.ts'
+import type { HostedView } from '../hosted-view.ts'
+import type { ViewFailure } from '../view-engine.ts'
+import { encodeViewRecord, readViewRecord, viewRecordName } from '../view-record.ts'
+
+interface QuarantineParts {
+  readonly log: Logger
+  readonly reader: StoreReader
+  readonly writer: Pick<Writer, 'putRecord'>
+}
+
+export interface Quarantine {
+  /** Why the View is left alone; null where it is not. */
+  reason(): ViewFailure | null
+  /** Blocks that have documents and failed, with none in between that went well. */
+  inRow(): number
+  /** Goes on as it stood; false where nothing is known of rows that this version of the runtime has made. */
+  restore(): boolean
+  /** Remembers how it stands, and that its rows are of this version of the runtime. */
+  keep(): Promise<void>
+  /** A block that has documents went well. */
+  succeeded(): void
+  /** A block failed: one too many is the reason to begin. */
+  failed(failure: ViewFailure): Promise<void>
+  /** Leaves the View alone until `end`. */
+  begin(failure: ViewFailure): Promise<void>
+  end(): Promise<void>
+}
+
+/** Failures in a row after which a View is left alone. */
+const mostInRow = 20
+
+/** Of a View that may be tried, until `restore` says otherwise. */
+export function createQuarantine(
+  { id, name }: Pick<HostedView, 'id' | 'name'>,
+  { log, reader, writer }: QuarantineParts,
+): Quarantine {
+  let reason: ViewFailure | null = null
+  let inRow = 0
+  const keep = async (): Promise<void> => {
+    const record = { runtime: runtimeVersion, quarantine: reason }
+    await writer.putRecord(viewRecordName(id), encodeViewRecord(record))
+  }
+  const begin = async (failure: ViewFailure): Promise<void> => {
+    if (reason !== null) return
+    reason = failure
+    log.warn({ view: name, id, ...failure }, 'a View is quarantined until it is retried')
+    await keep()
+  }
+  return {
+    reason: () => reason,
+    inRow: () => inRow,
+    restore: () => {
+      const known = reader.read((snapshot) => readViewRecord(snapshot, id))
+      if (known?.runtime !== runtimeVersion) return false
+      reason = known.quarantine
+      return true
+    },
+    keep,
+    succeeded: () => {
+      inRow = 0
+    },
+    failed: async (failure) => {
+      inRow += 1
+      if (inRow >= mostInRow) await begin(failure)
+    },
+    begin,
+    end: async () => {
+      inRow = 0
+      if (reason === null) return
+      reason = null
+      await keep()
+    },
+  }
+}
