@@ -41,7 +41,7 @@ export function readStandingViews(
   views: readonly SignedView[],
 ): StandingView[] {
   return views.map((view) => {
-    const record = readViewRecord(snapshot, view.id)
+    const record = readViewRecord(snapshot, view)
     if (record?.runtime !== runtimeVersion)
       return { ...view, done: [], failed: [], isStopped: false }
     const [done, failed] = [snapshot.viewRanges(view.slot), snapshot.viewFailures(view.slot)]

@@ -1,8 +1,11 @@
 /** What the engine remembers of a View over restarts, beside rows and failures. */
 import type { Snapshot } from '../../store/store.ts'
+import type { HostedView } from './hosted-view.ts'
 import type { ViewFailure } from './view-engine.ts'
 
 interface ViewRecord {
+  /** Where its rows are; left out by versions that did not look at it. */
+  readonly slot?: number
   /** The version of the runtime that made its rows. */
   readonly runtime: number
   /** Why it was quarantined; null where it was not. */
@@ -16,8 +19,16 @@ export function encodeViewRecord(record: ViewRecord): Uint8Array {
   return new Uint8Array(Buffer.from(JSON.stringify(record)))
 }
 
-/** Null where nothing was written yet. */
-export function readViewRecord(snapshot: Snapshot, id: string): ViewRecord | null {
+/**
+ * Null where nothing was written yet: what is there of another slot is of a View that had this ID before, and was not
+ * removed to its end.
+ */
+export function readViewRecord(
+  snapshot: Snapshot,
+  { id, slot }: Pick<HostedView, 'id' | 'slot'>,
+): ViewRecord | null {
   const bytes = snapshot.record(viewRecordName(id))
-  return bytes === undefined ? null : JSON.parse(bytes.toString())
+  if (bytes === undefined) return null
+  const record: ViewRecord = JSON.parse(bytes.toString())
+  return (record.slot ?? slot) === slot ? record : null
 }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import { runtimeVersion } from '../../../src/lens/program/run-limits.ts'
 import { buildLens, op } from '../../lens/support/lens.ts'
 import { createChain, shapes } from '../../support/chain/block-factory.ts'
 import { storableBlock } from '../../support/chain/store-blocks.ts'
@@ -98,6 +99,35 @@ describe('a View that fails', () => {
     await room.until(bad, ({ name, failure }) => name !== 'quarantined' || failure === null)
     const again = await room.until(bad, isQuarantined)
     assert.ok(again.blocksFailed >= 20)
+  })
+
+  it('that is posted again is tried, though a kill left what was known of it before', async (t) => {
+    const path = testDirectory(t)
+    let room = await openEngineRoom(t, { path })
+    await room.put(engineChain(40))
+    const before = hostedView({ lenses: [trap] })
+    room.engine.serve(before)
+    await room.until(before, isQuarantined)
+    await room.close()
+    room = await openEngineRoom(t, { path })
+    const again = hostedView({ lenses: [trap], slot: 2 })
+    assert.equal(again.id, before.id)
+    room.engine.serve(again)
+    assert.ok((await room.until(again, isQuarantined)).blocksFailed >= 20)
+    await room.close()
+    room = await openEngineRoom(t, { path })
+    room.engine.serve(again)
+    await room.until(again, isQuarantined)
+  })
+
+  it('stays quarantined where an earlier version wrote so, without the slot', async (t) => {
+    const room = await openEngineRoom(t)
+    const view = hostedView({ lenses: [identity] })
+    const quarantine = { code: 'LENS_TRAPPED', message: 'lens 1 trapped', block: 104 }
+    const record = Buffer.from(JSON.stringify({ runtime: runtimeVersion, quarantine }))
+    await room.store.putRecord(`view-engine/${view.id}`, record)
+    room.engine.serve(view)
+    assert.deepEqual((await room.until(view, isQuarantined)).failure, quarantine)
   })
 
   it('at one block has the rows of the others, and says at which one and why', async (t) => {

@@ -36,13 +36,13 @@ const mostInRow = 20
 
 /** Of a View that may be tried, until `restore` says otherwise. */
 export function createQuarantine(
-  { id, name }: Pick<HostedView, 'id' | 'name'>,
+  { id, slot, name }: Pick<HostedView, 'id' | 'slot' | 'name'>,
   { log, reader, writer }: QuarantineParts,
 ): Quarantine {
   let reason: ViewFailure | null = null
   let inRow = 0
   const keep = async (): Promise<void> => {
-    const record = { runtime: runtimeVersion, quarantine: reason }
+    const record = { slot, runtime: runtimeVersion, quarantine: reason }
     await writer.putRecord(viewRecordName(id), encodeViewRecord(record))
   }
   const begin = async (failure: ViewFailure): Promise<void> => {
@@ -55,7 +55,7 @@ export function createQuarantine(
     reason: () => reason,
     inRow: () => inRow,
     restore: () => {
-      const known = reader.read((snapshot) => readViewRecord(snapshot, id))
+      const known = reader.read((snapshot) => readViewRecord(snapshot, { id, slot }))
       if (known?.runtime !== runtimeVersion) return false
       reason = known.quarantine
       return true
