@@ -19,6 +19,7 @@ import {
   type KeptView,
   type ViewOrigin,
 } from './hosted-view.ts'
+import { viewRecordName } from './view-record.ts'
 
 interface ViewBookOptions {
   /** As in `Ethereum__Mainnet`. */
@@ -61,6 +62,8 @@ export interface ViewBook {
   removedSlots(): readonly number[]
   /** The rows of this slot are gone. */
   cleared(slot: number): Promise<void>
+  /** Removes what is kept beside the book of Views that are not in it: a kill may come between the writes for one View. */
+  removeRemains(): Promise<void>
 }
 
 /** What is left of a View. */
@@ -117,6 +120,7 @@ export function openViewBook(options: ViewBookOptions, parts: ViewBookParts): Vi
     leave: (id, origin) => inTurn(() => leave(state, id, origin)),
     removedSlots: () => state.record.removedSlots,
     cleared: (slot) => inTurn(() => forgetSlot(state, slot)),
+    removeRemains: () => inTurn(() => removeRemains(state)),
   }
 }
 
@@ -310,6 +314,19 @@ async function removeView(state: BookState, text: string): Promise<RemovedView |
 async function forgetSlot(state: BookState, slot: number): Promise<void> {
   const removedSlots = state.record.removedSlots.filter((each) => each !== slot)
   await writeBook(state, { ...state.record, removedSlots })
+}
+
+async function removeRemains({ reader, writer, record }: BookState): Promise<void> {
+  const kept = new Set(record.views.flatMap(({ id }) => namesOf(id)))
+  const names = reader.read((snapshot) =>
+    namesOf('').flatMap((prefix) => snapshot.recordNames(prefix)),
+  )
+  for (const name of names.filter((each) => !kept.has(each))) await writer.putRecord(name, null)
+}
+
+/** Of the records about one View, beside the book. */
+function namesOf(id: string): string[] {
+  return [wireName(id), viewRecordName(id)]
 }
 
 async function writeBook(state: BookState, record: BookRecord): Promise<void> {

@@ -99,7 +99,7 @@ export interface HostViews {
   retry(id: string): boolean
 }
 
-/** Serves the Views that are kept, and removes the rows that removed ones left behind. */
+/** Serves the Views that are kept, and removes what removed ones left behind. */
 export function openViews(parts: ViewsParts): HostViews {
   const { book, engine, log } = parts
   // A View that is posted again while it ends begins when it has.
@@ -108,6 +108,7 @@ export function openViews(parts: ViewsParts): HostViews {
   const publish = (): void => parts.setViews(book.list().filter(isHosted))
   for (const view of book.list().filter(isHosted)) engine.serve(view)
   publish()
+  book.removeRemains().catch(parts.onFatal)
   for (const slot of book.removedSlots()) clearSlot(parts, slot)
   return {
     kept: book.list,

@@ -153,6 +153,26 @@ test('a removed View leaves its slot until its rows are gone, and nobody gets th
   assert.deepEqual(placesOf(reopen()), [['Seen', 2]])
 })
 
+test('what a kill left beside the book is removed, and what is of its Views is not', async (t) => {
+  const { book, reopen, store } = await openBook(t)
+  const { view } = await book.add(registration(), 'posted')
+  const unreadable = await book.add(registration({ sdl: 'type Other { a: String }' }), 'posted')
+  await store.putRecord(`view/${unreadable.view.id}`, Uint8Array.of(1))
+  await store.putRecord(`view-engine/${view.id}`, Uint8Array.of(1))
+  const names = (): readonly string[] =>
+    store.reader.read((snapshot) => snapshot.recordNames('view'))
+  const before = names()
+  const gone = `0x${'7'.repeat(64)}`
+  for (const name of [`view/${gone}`, `view-engine/${gone}`])
+    await store.putRecord(name, Uint8Array.of(1))
+  const after = reopen()
+  const [, added] = await Promise.all([
+    after.removeRemains(),
+    after.add(registration({ sdl: 'type Third { a: String }' }), 'posted'),
+  ])
+  assert.deepEqual(names(), [...before, `view/${added.view.id}`].toSorted())
+})
+
 test('a View of another chain is kept without a place, and more than the limit are refused', async (t) => {
   const { book, reopen } = await openBook(t, { maxViews: 1 })
   await book.add(registration({ query: 'Arbitrum__One__Log { address }' }), 'posted')

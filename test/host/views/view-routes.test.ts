@@ -10,6 +10,7 @@ import type { ViewEngine, ViewState } from '../../../src/host/views/view-engine.
 import { viewRoutes } from '../../../src/host/views/view-routes.ts'
 import { type HostViews, openViews } from '../../../src/host/views/views.ts'
 import { openHttpServer } from '../../../src/service/health/http-server.ts'
+import type { StoreWriter } from '../../../src/store/store.ts'
 import { type Registration, readRegistration } from '../../../src/views/registration.ts'
 import { noSender } from '../../../src/views/view-id.ts'
 import { decodeView, encodeView } from '../../../src/views/wire.ts'
@@ -60,9 +61,13 @@ interface TestRoutes {
 
 async function openRoutes(
   t: TestContext,
-  { adminToken = 'admin', maxViews = 2 }: { adminToken?: string | null; maxViews?: number } = {},
+  {
+    adminToken = 'admin',
+    maxViews = 2,
+    store: given,
+  }: { adminToken?: string | null; maxViews?: number; store?: StoreWriter } = {},
 ): Promise<TestRoutes> {
-  const store = await openTestStore(t)
+  const store = given ?? (await openTestStore(t))
   const { log } = captureLog()
   const calls: string[] = []
   const engine: ViewEngine = {
@@ -215,6 +220,17 @@ test('a removed View is gone at once, and its rows after it', async (t) => {
   assert.deepEqual(calls.slice(3), ['views ', 'remove', 'clear 1'])
   assert.equal((await ask('GET', path)).status, 404)
   assert.equal((await ask('DELETE', path, { headers: admin })).status, 404)
+})
+
+test('what a kill left of a removed View goes with the start, before another one comes', async (t) => {
+  const store = await openTestStore(t)
+  await store.putRecord(`view/0x${'7'.repeat(64)}`, Uint8Array.of(1))
+  const { ask } = await openRoutes(t, { store })
+  const { json } = await ask('POST', '', { headers: admin, body })
+  assert.deepEqual(
+    store.reader.read((snapshot) => snapshot.recordNames('view/')),
+    [`view/${json['id']}`],
+  )
 })
 
 const registration: Registration = {
