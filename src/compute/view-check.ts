@@ -1,7 +1,6 @@
 /** What is refused of a View before it is kept: all that its bytes, the schema of the chain and its modules show. */
 import { createViewSelector } from '../graphql/selection/view-selection.ts'
-import { checkAbi } from '../lens/abi-check.ts'
-import { checkModule } from '../lens/module-check.ts'
+import { checkModules } from '../lens/view-modules.ts'
 import { type RegisteredView, type Registration, readRegistration } from '../views/registration.ts'
 import type { View } from '../views/view.ts'
 import { decodeView } from '../views/wire.ts'
@@ -23,7 +22,7 @@ export function createViewCheck(network: string): (registration: Registration) =
     const view = readRegistration(registration, source, network)
     if (view.query !== null) {
       selector.compile(view.query)
-      for (const { wasm } of source.lenses) checkAbi(checkModule(wasm))
+      checkModules(source.lenses)
     }
     return { view, source }
   }

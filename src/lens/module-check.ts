@@ -1,6 +1,7 @@
 /**
  * Looks through a module before it is compiled. Refused is what would reach beyond the limits of a lens, or make two
- * machines see different things; the greatest sizes of memory and tables are set to what a lens may have.
+ * machines see different things; the greatest sizes of memory and tables are set to what a lens may have. What lenses
+ * have together is for `checkModules`.
  */
 import { checkInstructions, readValueType } from './instructions.ts'
 import {
@@ -164,6 +165,7 @@ function checkImports(section: ModuleReader): undefined {
   if (count > 1) throw refusedModule('it imports lens.next more than once')
 }
 
+/** A table stays as large as it begins: compilers let none grow, and what it takes is known before anything runs. */
 function boundTables(section: ModuleReader, { tableEntries }: ModuleLimits): Uint8Array {
   const count = readU32(section)
   if (count > maxTables)
@@ -171,7 +173,8 @@ function boundTables(section: ModuleReader, { tableEntries }: ModuleLimits): Uin
   const tables = Array.from({ length: count }, () => {
     const type = readByte(section)
     if (type !== 0x70 && type !== 0x6f) throw refusedModule(`it has a table of type ${type}`)
-    return [Uint8Array.of(type), boundLimits(section, tableEntries, 'a table of', 'entries')]
+    const { least, greatest } = readLimits(section, tableEntries, 'a table of', 'entries')
+    return [Uint8Array.of(type), encodeSizes(least, Math.min(greatest, least))]
   })
   return Buffer.concat([unsigned(count), ...tables.flat()])
 }
@@ -179,11 +182,18 @@ function boundTables(section: ModuleReader, { tableEntries }: ModuleLimits): Uin
 function boundMemory(section: ModuleReader, { memoryPages }: ModuleLimits): Uint8Array {
   const count = readU32(section)
   if (count !== 1) throw refusedModule(`it has ${count} memories, and a lens has one`)
-  return Buffer.concat([unsigned(1), boundLimits(section, memoryPages, 'a memory of', 'pages')])
+  const { least, greatest } = readLimits(section, memoryPages, 'a memory of', 'pages')
+  return Buffer.concat([unsigned(1), encodeSizes(least, Math.min(greatest, memoryPages))])
 }
 
-/** Least and greatest size, the latter at most `most`. */
-function boundLimits(section: ModuleReader, most: number, what: string, unit: string): Uint8Array {
+interface Sizes {
+  readonly least: number
+  /** `most` where the module names none. */
+  readonly greatest: number
+}
+
+/** Refuses a least size above `most`. */
+function readLimits(section: ModuleReader, most: number, what: string, unit: string): Sizes {
   const flags = readByte(section)
   if (flags > 1)
     throw refusedModule(`it has a memory or table that is shared or of 64 bits (flags ${flags})`)
@@ -195,8 +205,11 @@ function boundLimits(section: ModuleReader, most: number, what: string, unit: st
       'Make it smaller.',
       { [unit]: least },
     )
-  return Buffer.concat([Uint8Array.of(1), unsigned(least), unsigned(Math.min(greatest, most))])
+  return { least, greatest }
 }
+
+const encodeSizes = (least: number, greatest: number): Uint8Array =>
+  Buffer.concat([Uint8Array.of(1), unsigned(least), unsigned(greatest)])
 
 function checkCode(section: ModuleReader, limits: ModuleLimits): undefined {
   for (let left = readU32(section); left > 0; left -= 1)

@@ -104,15 +104,19 @@ describe('what a module may grow to is bounded before it is compiled', () => {
     assert.equal(grown([1, 1, 5]), 5)
   })
 
-  test('a table', () => {
-    const tables = [[0x70, 0, 1]]
-    const exported = section(7, list([...sized('memory'), 2, 0], [...sized('table'), 1, 0]))
-    const wasm = replaced(buildModule({ tables }), 7, exported)
-    const { table } = started(wasm)
-    assert.ok(table instanceof WebAssembly.Table)
-    table.grow(moduleLimits.tableEntries - 1)
-    assert.throws(() => table.grow(1), RangeError)
-  })
+  /** `table.grow` by one reference to no function. */
+  const growTable = [0xd0, 0x70, 0x41, 1, 0xfc, 15, 0]
+  const tables: readonly [string, readonly number[]][] = [
+    ['no greatest size', [0x70, 0, 3]],
+    ['a greater one', [0x70, 1, 3, ...leb(65_536)]],
+  ]
+  for (const [what, table] of tables)
+    test(`a table, which stays as large as it begins, where it names ${what}`, () => {
+      const wasm = buildModule({ tables: [table], code: growTable })
+      const { transform } = started(wasm)
+      assert.ok(transform instanceof Function)
+      assert.equal(transform(), -1)
+    })
 
   const atEdge: readonly [string, Uint8Array, Uint8Array][] = [
     [

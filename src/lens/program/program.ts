@@ -5,9 +5,8 @@
 import { ServiceError } from '../../errors.ts'
 import type { Feed } from '../../views/row-type.ts'
 import { lensArguments } from '../../views/view.ts'
-import { checkAbi } from '../abi-check.ts'
-import { checkModule } from '../module-check.ts'
 import { enterLens } from '../running-lens.ts'
+import { checkModules } from '../view-modules.ts'
 import { probeFeed } from './feed-probe.ts'
 import { type CompiledLens, type MemoryMeter, openInstance } from './instance.ts'
 import { lensError } from './lens-error.ts'
@@ -53,7 +52,7 @@ export interface Program {
  * @throws ServiceError `LENS_MODULE_REFUSED` and those of a run.
  */
 export function prepareProgram(lenses: readonly LensSource[], feed: Feed | null): Program {
-  const compiled = lenses.map(compileSource)
+  const compiled = compileLenses(lenses)
   const feeds = compiled.map((lens) => feed ?? probeFeed(lens, createMeter(runLimits)))
   return {
     feeds,
@@ -75,12 +74,12 @@ export function prepareProgram(lenses: readonly LensSource[], feed: Feed | null)
  */
 const collectedBytes = 64 * 1024 * 1024
 
-/** Checks and compiles the module at a place of a View, counted from 0. @throws ServiceError as `prepareProgram` does. */
-export function compileSource({ wasm, args }: LensSource, index: number): CompiledLens {
-  const place = index + 1
-  const checked = checkModule(wasm)
-  checkAbi(checked)
-  return { place, module: compileModule(place, checked), args: checkArguments(place, args) }
+/** Checks and compiles the modules of a View. @throws ServiceError as `prepareProgram` does. */
+export function compileLenses(lenses: readonly LensSource[]): CompiledLens[] {
+  return checkModules(lenses).map(({ wasm, args }, index) => {
+    const place = index + 1
+    return { place, module: compileModule(place, wasm), args: checkArguments(place, args) }
+  })
 }
 
 function compileModule(place: number, wasm: Uint8Array<ArrayBuffer>): WebAssembly.Module {

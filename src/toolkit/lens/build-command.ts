@@ -6,8 +6,7 @@ import { basename, join, resolve } from 'node:path'
 import process from 'node:process'
 import { z } from 'zod'
 import { ServiceError } from '../../errors.ts'
-import { checkAbi } from '../../lens/abi-check.ts'
-import { checkModule } from '../../lens/module-check.ts'
+import { checkModules } from '../../lens/view-modules.ts'
 import { lensHash } from '../../views/lens-hash.ts'
 import { printResult } from '../cli/print.ts'
 import type { Terminal } from '../cli/terminal.ts'
@@ -27,7 +26,7 @@ export async function buildLensProject(
     ? await buildRust(terminal, folder)
     : await buildAssemblyScript(terminal, folder)
   const wasm = await readFile(path)
-  checkAbi(checkModule(wasm))
+  checkModules([{ wasm }])
   const [bytes, hash] = [wasm.length, lensHash(wasm)]
   printResult(
     terminal,

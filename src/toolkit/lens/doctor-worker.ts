@@ -1,9 +1,10 @@
 /** A thread of the lens process in which a lens is examined: it runs nowhere else. */
 import { createHash } from 'node:crypto'
+import { invariant } from '../../errors.ts'
 import { serveLensWorker } from '../../lens/child/serve-lens-worker.ts'
 import { decodePayload, encodePayload } from '../../lens/json-payload.ts'
-import { openInstance } from '../../lens/program/instance.ts'
-import { compileSource, prepareProgram } from '../../lens/program/program.ts'
+import { type CompiledLens, openInstance } from '../../lens/program/instance.ts'
+import { compileLenses, prepareProgram } from '../../lens/program/program.ts'
 import type { DoctorJob, DoctorLens, DoctorResults, GivenItem } from './doctor-job.ts'
 
 interface LoadedLens {
@@ -33,8 +34,14 @@ function runJob(lens: LoadedLens, job: DoctorJob): DoctorResults[keyof DoctorRes
   }
 }
 
+function compile(lens: LoadedLens): CompiledLens {
+  const [compiled] = compileLenses([lens])
+  invariant(compiled !== undefined, 'one lens is compiled to one')
+  return compiled
+}
+
 function open(lens: LoadedLens): DoctorResults['open'] {
-  const compiled = compileSource(lens, 0)
+  const compiled = compile(lens)
   let memoryBytes = 0
   const meter = {
     grew: (_place: number, bytes: number) => {
@@ -58,7 +65,7 @@ function feedAll(lens: LoadedLens, feed: 'stream' | 'single' | null): DoctorResu
 }
 
 function feedItems(lens: LoadedLens, items: readonly GivenItem[]): DoctorResults['items'] {
-  const instance = openInstance(compileSource(lens, 0), { grew: () => undefined })
+  const instance = openInstance(compile(lens), { grew: () => undefined })
   const [document = '{}'] = lens.documents
   let given = 0
   const next = (): number => {

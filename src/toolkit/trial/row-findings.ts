@@ -1,6 +1,7 @@
 /** What the rows of a test say about the View, field by field. Pure. */
-import { mostMemoryPages } from '../../lens/memory-pages.ts'
+
 import { moduleLimits } from '../../lens/module-check.ts'
+import { mostMemoryPages } from '../../lens/module-sizes.ts'
 import { perBlockRemedy } from '../../views/view-warnings.ts'
 import type { ViewFinding } from './finding.ts'
 import type { FieldCount, Measurement } from './trial-job.ts'

@@ -1,7 +1,6 @@
 /** Query, SDL and modules as they are typed in, checked as a Host checks them. */
 import { createViewSelector } from '../../graphql/selection/view-selection.ts'
-import { checkAbi } from '../../lens/abi-check.ts'
-import { checkModule } from '../../lens/module-check.ts'
+import { checkModules } from '../../lens/view-modules.ts'
 import { networkOfQuery } from '../../views/query-network.ts'
 import { parseRowType } from '../../views/row-type.ts'
 import { viewLimits } from '../../views/view.ts'
@@ -29,7 +28,7 @@ export function checkTogether(query: string | null, sdl: string | null): void {
 /** @throws ServiceError `LENS_MODULE_REFUSED`, `VIEWS_TOO_LARGE` */
 export function checkLensModule(wasm: Uint8Array): void {
   checkSize('the module', wasm.length, viewLimits.blob)
-  checkAbi(checkModule(wasm))
+  checkModules([{ wasm }])
 }
 
 function compile(text: string) {

@@ -6,6 +6,7 @@ import { readRegistration } from '../../../src/views/registration.ts'
 import { noSender } from '../../../src/views/view-id.ts'
 import { decodeView, encodeView } from '../../../src/views/wire.ts'
 import { buildLens } from '../../lens/support/lens.ts'
+import { leb } from '../../lens/support/module.ts'
 import { testNetwork } from '../../support/chain/sealed-blocks.ts'
 
 function openChecker(t: TestContext) {
@@ -27,10 +28,12 @@ test('a View is checked in a thread of its own, which says what follows from its
   assert.deepEqual(found, { id, address, lenses, foreign: null, type: 'Seen', fields: 1 })
 })
 
+const manyEntries = buildLens({ tables: [[0x70, 0, ...leb(65_536)]] })
 const refused: readonly [string, ReturnType<typeof registration>, string][] = [
   ['its wire bytes', { ...registration([]), wire: Uint8Array.of(1) }, 'VIEWS_WIRE_MALFORMED'],
   ['its query', registration([], 'Nothing { x }'), 'VIEWS_QUERY_INVALID'],
   ['a module', registration([Uint8Array.of(0, 1, 2)]), 'LENS_MODULE_REFUSED'],
+  ['all its modules together', registration(Array(5).fill(manyEntries)), 'LENS_MODULE_REFUSED'],
 ]
 for (const [what, given, code] of refused)
   test(`what is wrong about ${what} is said with its code`, async (t) => {

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import { lensMemoryBytes } from '../../../src/compute/lens-resources.ts'
 import { ServiceError } from '../../../src/errors.ts'
 import { at, buildLens, op, terminal } from '../support/lens.ts'
-import { body, list, section } from '../support/module.ts'
+import { body, leb, list, section } from '../support/module.ts'
 import { openLenses } from './support/open-lenses.ts'
 
 const forever = [...op.forever(), ...op.const(0)]
@@ -124,6 +125,29 @@ test('memory that lenses fill is gone when their run is over', async (context) =
       documents,
     )
   assert.equal(await lenses.metric('viewmesh_lens_jobs_total', { outcome: 'done' }), 8)
+  assert.equal(lenses.ends(), 0)
+})
+
+const tables = (count: number, entries: number): number[][] =>
+  Array.from({ length: count }, () => [0x70, 0, ...leb(entries)])
+
+test('tables of many lenses are refused before one is compiled, and end no process', async (context) => {
+  const lenses = openLenses(context, { memoryBytes: lensMemoryBytes(1) })
+  const greedy = buildLens({ tables: tables(8, 65_536) })
+  await assert.rejects(lenses.run('greedy', greedy, { ...patient, copies: 255 }), {
+    code: 'LENS_MODULE_REFUSED',
+  })
+  assert.equal(lenses.ends(), 0)
+})
+
+test('tables as large as those of a View may be end no process, block after block', async (context) => {
+  const lenses = openLenses(context, { memoryBytes: lensMemoryBytes(1) })
+  const largest = buildLens({ tables: tables(8, 128) })
+  for (let run = 0; run < 100; run += 1)
+    assert.deepEqual(
+      await lenses.run('largest', largest, { ...patient, documents, copies: 255 }),
+      documents,
+    )
   assert.equal(lenses.ends(), 0)
 })
 

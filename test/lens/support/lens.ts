@@ -75,6 +75,8 @@ interface LensParts {
   readonly start?: Code
   /** Least and greatest number of pages. */
   readonly pages?: readonly [number, number]
+  /** Types and sizes of tables. */
+  readonly tables?: readonly Code[]
   /** Bytes at `at.text`, below the heap. */
   readonly text?: Code
   /** Names of exports instead of `alloc`, `transform` and `set_param`; null leaves one out. */
@@ -131,6 +133,7 @@ export function buildLens(parts: LensParts = {}): Uint8Array<ArrayBuffer> {
     ...section(1, list(...types)),
     ...section(2, list(next)),
     ...section(3, list([1], [0], [1], [2])),
+    ...(parts.tables === undefined ? [] : section(4, list(...parts.tables))),
     ...section(5, list([1, ...leb(least), ...leb(greatest)])),
     ...section(6, list(global(heapStart), global(0), global(0))),
     ...section(7, list([...sized('memory'), 2, 0], ...exported)),
