@@ -1,5 +1,13 @@
 /** The query of a View: one selection from one collection, without outer braces. */
-import { type ASTNode, type DefinitionNode, type FieldNode, Kind, visit } from 'graphql'
+import {
+  type ArgumentNode,
+  type ASTNode,
+  type DefinitionNode,
+  type FieldNode,
+  Kind,
+  type ObjectFieldNode,
+  visit,
+} from 'graphql'
 import { invariant } from '../errors.ts'
 import { typeName } from '../primitives/names.ts'
 import { collectionNames, reservedFieldNames } from './names/reserved-names.ts'
@@ -71,35 +79,34 @@ function firstSelection([operation, second]: readonly DefinitionNode[]): FieldNo
 export function checkMaterializable({ collection, selection }: ViewQuery): void {
   if (unlikeHosts.has(collection))
     throw wrongNode('query', selection.name, `${collection} differs between Hosts`, notMaterialized)
+  const refuse = (node: NamedNode, names: ReadonlySet<string>, why: string): void => {
+    const { value } = node.name
+    if (names.has(value)) throw wrongNode('query', node, `${value} ${why}`, notMaterialized)
+  }
+  const refuseAnywhere = (node: NamedNode): void => {
+    refuse(node, unlikeHosts, 'differs between Hosts')
+    refuse(node, overMany, 'says nothing about a block alone')
+  }
   visit(selection, {
-    [Kind.FIELD](node) {
-      const { value } = node.name
-      if (unlikeHosts.has(value))
-        throw wrongNode('query', node, `${value} differs between Hosts`, notMaterialized)
-      if (overMany.has(value))
-        throw wrongNode('query', node, `${value} says nothing about a block alone`, notMaterialized)
-    },
-    [Kind.ARGUMENT](node) {
-      const { value } = node.name
-      if (overMany.has(value))
-        throw wrongNode('query', node, `${value} says nothing about a block alone`, notMaterialized)
-    },
-    [Kind.OBJECT_FIELD](node) {
-      const { value } = node.name
-      if (unlikeHosts.has(value))
-        throw wrongNode('query', node, `${value} differs between Hosts`, notMaterialized)
-    },
+    [Kind.FIELD]: refuseAnywhere,
+    [Kind.ARGUMENT]: refuseAnywhere,
+    [Kind.OBJECT_FIELD]: (node) => refuse(node, unlikeHosts, 'differs between Hosts'),
   })
 }
+
+type NamedNode = FieldNode | ArgumentNode | ObjectFieldNode
 
 const oneCollection = `Begin with one of ${collectionNames.join(', ')}, short or with the chain’s prefix.`
 const notMaterialized =
   'Leave it out, or give the type @materialized(if: false): then the View is computed when it is queried.'
 
-/** Collections and fields that depend on which Generators a Host has heard, or on its node’s version. */
+/**
+ * Collections, fields and arguments that depend on which Generators a Host has heard, or on its node’s version: the CID
+ * of a block covers its total difficulty.
+ */
 const unlikeHosts: ReadonlySet<string> = new Set([
   ...['BlockSignature', 'SnapshotSignature', 'AttestationRecord'],
-  ...['_attestations', '_proof', '_version', 'totalDifficulty'],
+  ...['_attestations', '_proof', '_version', 'totalDifficulty', 'cid'],
 ])
 
 /** Arguments that cut a list short, and fields that fold one. */

@@ -99,6 +99,8 @@ describe('a materialised View', () => {
     ['proofs', 'Log { _proof { root } }', /_proof differs/],
     ['versions', 'Log { _version { cid } }', /_version differs/],
     ['the total difficulty', 'Log { block { totalDifficulty } }', /totalDifficulty differs/],
+    ['a block by its CID', 'Block(cid: "bafy") { hash }', /column 7: cid differs between Hosts/],
+    ['a log by its CID', 'Log(filter: {data: {_eq: "0x"}}, cid: "bafy") { data }', /cid differs/],
     ['seals', 'BlockSignature { merkleRoot }', /BlockSignature differs/],
     ['snapshots', 'SnapshotSignature { merkleRoot }', /SnapshotSignature differs/],
     ['attestation records', 'AttestationRecord { vote_count }', /AttestationRecord differs/],
