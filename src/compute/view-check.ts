@@ -1,4 +1,5 @@
 /** What is refused of a View before it is kept: all that its bytes, the schema of the chain and its modules show. */
+import { createViewSchemaCheck } from '../graphql/schema/view-schema-check.ts'
 import { createViewSelector } from '../graphql/selection/view-selection.ts'
 import { checkModules } from '../lens/view-modules.ts'
 import { type RegisteredView, type Registration, readRegistration } from '../views/registration.ts'
@@ -17,11 +18,13 @@ interface PassedView {
  */
 export function createViewCheck(network: string): (registration: Registration) => PassedView {
   const selector = createViewSelector(network)
+  const checkSchema = createViewSchemaCheck(network)
   return (registration) => {
     const source = decodeView(registration.wire)
     const view = readRegistration(registration, source, network)
     if (view.query !== null) {
       selector.compile(view.query)
+      checkSchema(view.rowType)
       checkModules(source.lenses)
     }
     return { view, source }

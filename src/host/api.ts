@@ -1,11 +1,11 @@
 /** The Host's API port, with GraphQL over everything it has stored and its Views, and the playground one port above. */
 import type { Logger } from 'pino'
 import type { Registry } from 'prom-client'
+import { hostCollections } from '../graphql/catalog/catalog.ts'
 import { type Graphql, openGraphql } from '../graphql/graphql.ts'
 import { playgroundRoutes } from '../graphql/http/playground.ts'
 import { graphqlRoutes } from '../graphql/http/route.ts'
 import { defaultSubscriptionLimits, openSubscriptions } from '../graphql/http/subscriptions.ts'
-import { collections } from '../primitives/collections.ts'
 import { openHttpServer } from '../service/health/http-server.ts'
 import { graphqlLimits } from '../service/settings/graphql-limits.ts'
 import type { StoreReader } from '../store/store.ts'
@@ -39,9 +39,8 @@ export function openHostGraphql(
   { settings, network }: { readonly settings: HostSettings; readonly network: string },
   parts: GraphqlParts,
 ): Graphql {
-  const names = Object.values(collections).map(({ name }) => name)
   return openGraphql(
-    { network, limits: graphqlLimits(settings), collections: [...names, 'AttestationRecord'] },
+    { network, limits: graphqlLimits(settings), collections: hostCollections },
     parts,
   )
 }

@@ -99,6 +99,9 @@ function checkName({ name }: ObjectTypeDefinitionNode): void {
     )
 }
 
+/** Fields are named in arguments by values of an enum, which cannot have these names (GraphQL, section 3.9). */
+const literals: ReadonlySet<string> = new Set(['true', 'false', 'null'])
+
 function toField(node: FieldDefinitionNode): RowField {
   const { name, arguments: args = [], type } = node
   const { value } = name
@@ -109,12 +112,12 @@ function toField(node: FieldDefinitionNode): RowField {
       `the field ${value} has arguments`,
       'Leave them out: rows hold values.',
     )
-  if (value.startsWith('_') || reservedFieldNames.has(value))
+  if (value.startsWith('_') || reservedFieldNames.has(value) || literals.has(value))
     throw wrongNode(
       'SDL',
       name,
       `the name ${value} has a meaning of its own`,
-      `Choose one that does not begin with an underscore, and none of ${[...reservedFieldNames].join(', ')}.`,
+      `Choose one that does not begin with an underscore, and none of ${[...reservedFieldNames, ...literals].join(', ')}.`,
     )
   const { scalar, list } = typeOf(value, type)
   const index = isIndexed(node)

@@ -26,6 +26,12 @@ import { attestationRecord } from './attestation-record.ts'
 import type { Attribute, Catalog, Course, Entity, EntityName, RowLink } from './entity.ts'
 import { fieldDescription } from './field-descriptions.ts'
 
+/** What a Host has of its chain beside Views. */
+export const hostCollections: readonly EntityName[] = [
+  ...Object.values(collections).map(({ name }) => name),
+  'AttestationRecord',
+]
+
 /** The entities that a program serves: Hosts add attestation records. Links to what is not served are left out. */
 export function createCatalog(network: string, names: readonly EntityName[]): Catalog {
   return new Map(names.map((name) => [name, createEntity(network, name, names)]))

@@ -10,7 +10,6 @@ import {
   OperationTypeNode,
 } from 'graphql'
 import { invariant, ServiceError } from '../../errors.ts'
-import { collections } from '../../primitives/collections.ts'
 import type { HeightRanges } from '../../primitives/height-ranges.ts'
 import type { Snapshot } from '../../store/store.ts'
 import type { ViewQuery } from '../../views/view-query.ts'
@@ -21,8 +20,8 @@ import {
   createQueryScheduler,
   type QueryBudget,
 } from '../budget/query-budget.ts'
-import { createCatalog } from '../catalog/catalog.ts'
-import type { Catalog, Entity, EntityName } from '../catalog/entity.ts'
+import { createCatalog, hostCollections } from '../catalog/catalog.ts'
+import type { Catalog, Entity } from '../catalog/entity.ts'
 import { withAttestedDocs } from '../execute/attested-doc.ts'
 import { groupRequest, rootGroups } from '../execute/group.ts'
 import { readArguments, renderGroups, renderRows } from '../execute/render-rows.ts'
@@ -100,11 +99,7 @@ export const blockLimits: QueryLimits = {
 
 /** The selector of a chain, as in `Ethereum__Mainnet`. Making one takes a few milliseconds: keep it. */
 export function createViewSelector(network: string): ViewSelector {
-  const names: EntityName[] = [
-    ...Object.values(collections).map(({ name }) => name),
-    'AttestationRecord',
-  ]
-  const catalog = createCatalog(network, names)
+  const catalog = createCatalog(network, hostCollections)
   const chain: Chain = {
     network,
     catalog,

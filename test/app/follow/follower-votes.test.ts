@@ -101,7 +101,7 @@ test('a block of which nothing is known of what a Host signed is told after a wh
   assert.equal(follower.unheard(madeView, B.identity, 0), null)
 })
 
-test('an old branch that a Host once signed and another passes on does not replace what it says itself', async (t) => {
+test('an old statement that another Host passes on does not replace what a Host says itself', async (t) => {
   const opened = await openTestFollower(t, three)
   const b = await connect(t, opened, B, { feeds: [] })
   const c = await connect(t, opened, C, { feeds: [] })

@@ -26,7 +26,7 @@ test('slots with the same bytes are parsed once, and each has what it has once o
   assert.deepEqual(one, before)
 })
 
-test('a block is read once by its serial number, and is the same after its memory was used again', () => {
+test('a block is read once by its serial number, whatever becomes of the memory', () => {
   const cache = createRowCache(1_000_000)
   const block = {
     ...{ serial: 7, blockHash: `0x${'ab'.repeat(32)}`, count: 3, bytes: 90 },
