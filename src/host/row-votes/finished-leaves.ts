@@ -50,8 +50,9 @@ export function readStandingViews(
 }
 
 /**
- * What a Host has not signed yet of a block; null for nothing. What it signed once stays as it is: a Host that signs
- * two results of one View counts for neither.
+ * What a Host has not signed yet of a block; null for nothing. Where the documents of a block changed under one hash, as
+ * those do that a lying Generator brought first, the rows are others than it signed. It signs these as well, and so counts
+ * for neither: what it signed before cannot be taken back.
  */
 export function findUnsigned(
   snapshot: Snapshot,
@@ -61,22 +62,33 @@ export function findUnsigned(
 ): UnsignedBlock | null {
   const blockHash = snapshot.rowBlocks.header(height)?.hash
   if (blockHash === undefined) return null
-  const outdated = snapshot
+  const own = snapshot
     .rowStatements(height)
     .filter((each) => each.signatureIdentity === identity && each.blockHash === blockHash)
     .filter((each) => each.runtime === runtimeVersion)
-  const signed = new Map(outdated.flatMap(({ leaves }) => leaves.map((leaf) => [leaf.view, leaf])))
-  const fresh = views.flatMap(({ id, slot, done }): ViewLeaf[] => {
-    if (signed.has(id) || !hasHeight(done, height)) return []
+  const signed = own.flatMap((statement) => statement.leaves)
+  const current = views.flatMap(({ id, slot, done }): ViewLeaf[] => {
+    if (!hasHeight(done, height)) return []
     const { root: rowsRoot = null, count = 0 } = snapshot.viewRows(slot, height) ?? {}
     return rowsRoot === null ? [] : [{ view: id, rowsRoot, count }]
   })
-  const room = maxLeaves - signed.size
-  if (fresh.length === 0 || room <= 0) return null
+  // As it stands now; of a View that is not done with the block, or not served any more, as it was signed.
+  const leaves = new Map(signed.map((leaf) => [leaf.view, leaf]))
+  for (const leaf of current)
+    if (leaves.has(leaf.view) || leaves.size < maxLeaves) leaves.set(leaf.view, leaf)
+  const signedKeys = new Set(signed.map(keyOf))
+  if ([...leaves.values()].every((leaf) => signedKeys.has(keyOf(leaf)))) return null
   const isComplete = views.every(
     ({ done, failed, isStopped }) =>
       isStopped || hasHeight(done, height) || hasHeight(failed, height),
   )
-  const leaves = sortLeaves([...signed.values(), ...fresh.slice(0, room)])
-  return { blockNumber: height, blockHash, leaves, outdated, isComplete }
+  const outdated = own.filter((each) =>
+    each.leaves.every((leaf) => keyOf(leaf) === keyOf(leaves.get(leaf.view))),
+  )
+  const sorted = sortLeaves([...leaves.values()])
+  return { blockNumber: height, blockHash, leaves: sorted, outdated, isComplete }
+}
+
+function keyOf(leaf: ViewLeaf | undefined): string {
+  return `${leaf?.view} ${leaf?.rowsRoot} ${leaf?.count}`
 }

@@ -4,10 +4,13 @@ import { describe, it } from 'node:test'
 import type { HostedView } from '../../../src/host/views/hosted-view.ts'
 import { type DigestSigner, isValidSignature } from '../../../src/identity/signature.ts'
 import { type RowStatement, rowsDigest } from '../../../src/row-votes/row-statement.ts'
+import { countRowVotes } from '../../../src/row-votes/row-votes.ts'
 import { blockRoot, type ViewLeaf } from '../../../src/row-votes/view-leaf.ts'
 import type { StoreWriter } from '../../../src/store/store.ts'
 import { oracleRoot } from '../../primitives/oracle.ts'
+import { type ChainBlock, createChain, shapes } from '../../support/chain/block-factory.ts'
 import { testNetwork, testSigner } from '../../support/chain/sealed-blocks.ts'
+import { storableBlock } from '../../support/chain/store-blocks.ts'
 import { startChild } from '../../support/child-program.ts'
 import { createSeededRandom } from '../../support/seeded-random.ts'
 import { testDirectory } from '../../support/test-store.ts'
@@ -29,6 +32,15 @@ function leafOf({ reader }: StoreWriter, { id, slot }: HostedView, height: numbe
       .map((row) => Buffer.from(row))
     return { view: id, rowsRoot: oracleRoot(bytes).toString('hex'), count: rows.count }
   })
+}
+
+/** The same block, whose logs are all of one address. */
+function withLogsOf(source: ChainBlock, address: string): ChainBlock {
+  const receipts = source.receipts.map((receipt) => ({
+    ...receipt,
+    logs: receipt.logs?.map((log) => ({ ...log, address })),
+  }))
+  return { ...source, receipts }
 }
 
 /** The one statement at a height is of exactly these Views, with what is stored of them. */
@@ -190,14 +202,14 @@ describe('a Host', () => {
     )
   })
 
-  it('never contradicts what it signed once', async (t) => {
+  it('keeps what it signed of a View that is not done with the block any more', async (t) => {
     const room = await openSigningRoom(t)
     const [first, second] = [logs(1), logs(2)]
     const chain = engineChain(1)
     const leaves = [{ view: first.id, rowsRoot: 'ab'.repeat(32), count: 9 }]
     await room.store.putRowStatements(100, [signedBy(hostSigner, chain, leaves)])
     await room.put(chain)
-    room.serve(first, second)
+    room.serve(second)
     await room.untilSigned(1)
     const [statement, ...more] = room.statements(100)
     assert.deepEqual(more, [])
@@ -206,6 +218,29 @@ describe('a Host', () => {
       leaves[0],
     )
     assert.equal(statement?.leaves.length, 2)
+  })
+
+  it('counts for neither where the documents of a block changed under its hash', async (t) => {
+    const room = await openSigningRoom(t)
+    const view = logs(1)
+    const [source] = createChain({ seed: 'engine', count: 1, from: 100, shape: shapes.sparse })
+    assert.ok(source)
+    room.serve(view)
+    const versions: ViewLeaf[] = []
+    for (const [index, digit] of ['a', 'b', 'a'].entries()) {
+      const block = storableBlock(withLogsOf(source, `0x${digit.repeat(40)}`))
+      await (index === 0 ? room.put([block]) : room.replace(100, [block]))
+      await room.untilAnnounced(index + 1)
+      versions.push(leafOf(room.store, view, 100))
+      await room.untilSigned(Math.min(index + 1, 2))
+    }
+    assert.deepEqual(versions[2], versions[0])
+    const statements = room.statements(100)
+    const expected = versions.slice(0, 2).map((leaf) => [leaf])
+    assert.deepEqual(new Set(statements.map(({ leaves }) => leaves)), new Set(expected))
+    const [counted] = countRowVotes(statements, new Set([hostSigner.identity]))
+    assert.deepEqual([counted?.votes, counted?.contradicting], [[], [hostSigner.identity]])
+    assert.deepEqual(room.signed, ['first', 'first'])
   })
 
   it('signs no rows that another version of the runtime made', async (t) => {
