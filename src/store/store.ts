@@ -67,6 +67,11 @@ export type ViewBlockToStore = {
   readonly height: number
   /** Hash of the block that was read. Where the height holds another one, or none, nothing is stored. */
   readonly blockHash: string
+  /**
+   * Merkle root of the documents that were read, which may change under one hash: then nothing is stored either. Left out
+   * where documents are never kept.
+   */
+  readonly documentsRoot?: string
 } & (
   | { readonly rows: Pick<PackedRows, 'count' | 'bytes' | 'terms' | 'root'> }
   | { readonly failure: Uint8Array }
@@ -75,8 +80,9 @@ export type ViewBlockToStore = {
 /** A block of which some Views have no row. */
 export interface EmptyViewBlock {
   readonly height: number
-  /** As in `ViewBlockToStore`. */
+  /** This and the root as in `ViewBlockToStore`. */
   readonly blockHash: string
+  readonly documentsRoot?: string
   readonly slots: readonly number[]
 }
 

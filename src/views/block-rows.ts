@@ -22,11 +22,13 @@ export type BlockRows = {
   readonly height: number
   /** Of the block that was read; 0x-prefixed lower-case hex. */
   readonly blockHash: string
+  /** Merkle root of its documents: hex without 0x. */
+  readonly documentsRoot: string
 } & ({ readonly rows: PackedRows } | { readonly failure: Uint8Array })
 
 /** Fields of a block without its terms, and of a term. */
-const failedFields = 3
-const doneFields = 7
+const failedFields = 4
+const doneFields = 8
 const termFields = 3
 
 export function encodeBlockRows(blocks: readonly BlockRows[]): Uint8Array<ArrayBuffer> {
@@ -36,6 +38,7 @@ export function encodeBlockRows(blocks: readonly BlockRows[]): Uint8Array<ArrayB
     writeHead(out, major.array, 'rows' in block ? doneFields : failedFields)
     writeHead(out, major.int, block.height)
     writeBytes(out, Buffer.from(block.blockHash.slice(2), 'hex'))
+    writeHexBytes(out, block.documentsRoot)
     if ('rows' in block) writeRows(out, block.rows)
     else writeBytes(out, block.failure)
   }
@@ -52,7 +55,7 @@ export function blockRowsBytes(block: BlockRows): number {
   return terms.reduce((sum, { value }) => sum + termBytes + value.length, blockBytes + bytes.length)
 }
 
-const blockBytes = 140
+const blockBytes = 180
 const termBytes = 128
 
 function writeRows(out: ByteWriter, { count, mismatches, root, bytes, terms }: PackedRows): void {
@@ -83,8 +86,10 @@ function readBlock(reader: ByteReader): BlockRows {
   const fields = checked(reader, readHead(reader, major.array))
   const height = checked(reader, readHead(reader, major.int))
   const hash = readPart(reader)
-  if (hash.length !== 32 || height > maxHeight) throw malformed(reader)
-  const block = { height, blockHash: `0x${hash.toString('hex')}` }
+  const root = readPart(reader)
+  if (hash.length !== 32 || root.length !== 32 || height > maxHeight) throw malformed(reader)
+  const blockHash = `0x${hash.toString('hex')}`
+  const block = { height, blockHash, documentsRoot: root.toString('hex') }
   if (fields === failedFields) return { ...block, failure: readPart(reader) }
   if (fields !== doneFields) throw malformed(reader)
   return { ...block, rows: readRows(reader) }

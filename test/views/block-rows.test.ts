@@ -29,7 +29,10 @@ const failed = bytes.map((failure) => ({ failure }))
 const blocks: fc.Arbitrary<BlockRows[]> = fc.array(
   fc
     .tuple(fc.nat({ max: 2 ** 48 - 2 }), fc.oneof(rows, failed, fc.constant(none)))
-    .map(([height, made]) => ({ height, blockHash: namedHash(`${height}`), ...made })),
+    .map(([height, made]) => {
+      const documentsRoot = namedHash(`documents ${height}`).slice(2)
+      return { height, blockHash: namedHash(`${height}`), documentsRoot, ...made }
+    }),
 )
 
 function readOrRefused(encoded: Uint8Array): BlockRows[] | null {

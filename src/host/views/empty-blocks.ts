@@ -38,7 +38,8 @@ export function toEmptyBlocks(
     }
   }
   return [...slots].flatMap(([height, of]) => {
-    const blockHash = snapshot.header(height)?.hash
-    return blockHash === undefined ? [] : [{ height, blockHash, slots: of }]
+    const header = snapshot.header(height)
+    if (header === undefined) return []
+    return [{ height, blockHash: header.hash, documentsRoot: header.root, slots: of }]
   })
 }

@@ -55,7 +55,8 @@ async function computeBlock(
 ): Promise<ComputedBlock | null> {
   const read = await readBlock(view, reader, height)
   if (read === null) return null
-  const block = { height, blockHash: read.blockHash }
+  const { blockHash, documentsRoot } = read
+  const block = { height, blockHash, documentsRoot }
   try {
     const documents = read.documents()
     const rows = packRows(view, documents)
@@ -83,23 +84,29 @@ function isLasting(error: unknown): error is ServiceError {
   )
 }
 
+interface ReadBlock extends Pick<BlockRows, 'blockHash' | 'documentsRoot'> {
+  /** Throws where the block has more documents than a View may select. */
+  documents(): readonly string[]
+}
+
 /** The documents of a block, read before any lens runs: that may take long, and a snapshot must not. */
 async function readBlock(
   view: LoadedView,
   reader: StoreReader,
   height: number,
-): Promise<{ blockHash: string; documents: () => readonly string[] } | null> {
+): Promise<ReadBlock | null> {
   const snapshot = reader.snapshot()
   try {
-    const blockHash = snapshot.header(height)?.hash
-    if (blockHash === undefined) return null
+    const header = snapshot.header(height)
+    if (header === undefined) return null
+    const block = { blockHash: header.hash, documentsRoot: header.root }
     try {
       const texts = await readDocuments(view, snapshot, height)
-      return { blockHash, documents: () => texts }
+      return { ...block, documents: () => texts }
     } catch (error) {
       if (!isLasting(error)) throw error
       return {
-        blockHash,
+        ...block,
         documents: () => {
           throw error
         },

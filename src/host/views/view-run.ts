@@ -328,13 +328,14 @@ async function failed(state: State, { priority, only }: Job, error: unknown): Pr
 async function storeFailure(
   state: State,
   stage: Job['priority'],
-  { height, blockHash }: BlockOfJob,
+  only: BlockOfJob,
   error: ServiceError,
 ): Promise<void> {
   const { parts, view, dueAt } = state
+  const { height } = only
   const before = parts.reader.read((snapshot) => failureAt(snapshot, view.slot, height))
   const failure = toFailure(error, (before?.attempts ?? 0) + 1)
-  const block = { height, blockHash, failure: encodeFailure(failure) }
+  const block = { ...only, failure: encodeFailure(failure) }
   const stored = await parts.writer.putViewRows(view.slot, encodeBlockRows([block]))
   // The block is gone: another one in its place has not failed.
   if (stored.length === 0) return

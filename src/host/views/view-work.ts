@@ -33,6 +33,7 @@ export interface Work {
 export interface BlockOfJob {
   readonly height: number
   readonly blockHash: string
+  readonly documentsRoot: string
 }
 
 /** Work as it is begun; `only` is null where there are several blocks. */
@@ -113,8 +114,9 @@ export function nextWork(facts: WorkFacts, limit: number): Work | null {
 export function toJob(snapshot: Snapshot, work: Work): Job {
   const [height, ...others] = work.heights
   if (height === undefined || others.length > 0) return { ...work, only: null }
-  const blockHash = snapshot.header(height)?.hash
-  return { ...work, only: blockHash === undefined ? null : { height, blockHash } }
+  const header = snapshot.header(height)
+  const only = header && { height, blockHash: header.hash, documentsRoot: header.root }
+  return { ...work, only: only ?? null }
 }
 
 function freeHeights({ visible, settled, underWay }: WorkFacts): HeightRanges {

@@ -4,7 +4,13 @@ import { emptyRowsRoot, type PackedRows } from '../../views/rows.ts'
 import type { StoreState } from '../disk/layout.ts'
 import { emptySlot, type ViewSlot } from '../disk/view-layout.ts'
 import type { HeldSnapshot } from '../read/snapshot.ts'
-import type { EmptyViewBlock, RowBlockToStore, StoreWriter, ViewBlockToStore } from '../store.ts'
+import type {
+  EmptyViewBlock,
+  RowBlockHeader,
+  RowBlockToStore,
+  StoreWriter,
+  ViewBlockToStore,
+} from '../store.ts'
 import type { Write } from './block-writes.ts'
 import type { CommitQueue, WriteOperation } from './commit-queue.ts'
 import { putRowBlocks } from './row-block-operations.ts'
@@ -123,8 +129,8 @@ const noRows: Pick<PackedRows, 'count' | 'bytes' | 'terms' | 'root'> = {
 
 function emptyBySlot(blocks: readonly EmptyViewBlock[]): Map<number, ViewBlockToStore[]> {
   const bySlot = new Map<number, ViewBlockToStore[]>()
-  for (const { height, blockHash, slots } of blocks) {
-    const block = { height, blockHash, rows: noRows }
+  for (const { slots, ...place } of blocks) {
+    const block = { ...place, rows: noRows }
     for (const slot of slots) {
       const known = bySlot.get(slot)
       if (known === undefined) bySlot.set(slot, [block])
@@ -142,21 +148,21 @@ function putBlocksAndRows(
 ): WriteOperation {
   return async (state, flushed) => {
     const put = (await putRowBlocks(context, blocks)(state, flushed)) ?? { writes: [], state }
-    const hashes = new Map(blocks.map(({ header }) => [header.number, header.hash]))
-    const rows = await putSlots(context, bySlot, new Set(), hashes)(put.state, flushed)
+    const headers = new Map(blocks.map(({ header }) => [header.number, header]))
+    const rows = await putSlots(context, bySlot, new Set(), headers)(put.state, flushed)
     return rows === null ? put : { ...rows, writes: [...put.writes, ...rows.writes] }
   }
 }
 
 /**
- * Stores what Views made of blocks; `stored` gets the heights. `hashes` are those of the blocks where they are put in the
+ * Stores what Views made of blocks; `stored` gets the heights. `headers` are those of the blocks where they are put in the
  * same transaction.
  */
 function putSlots(
   context: WriteContext,
   bySlot: ReadonlyMap<number, readonly ViewBlockToStore[]>,
   stored: Set<number>,
-  hashes?: ReadonlyMap<number, string>,
+  headers?: ReadonlyMap<number, RowBlockHeader>,
 ): WriteOperation {
   return async (state, flushed) => {
     const { reader, slots } = context
@@ -168,12 +174,12 @@ function putSlots(
       return isAgain || mayOverflow(known, blocks, context.maxViewBytes)
     })
     const isSeen =
-      hashes !== undefined || reader.read((snapshot) => hasSameBlocks(snapshot.state, state))
+      headers !== undefined || reader.read((snapshot) => hasSameBlocks(snapshot.state, state))
     if (mustSeeOwn || !isSeen) await flushed()
     return reader.read((snapshot) => {
-      const hashAt = (height: number): string | undefined =>
-        hashes === undefined ? snapshot.rowBlocks.header(height)?.hash : hashes.get(height)
-      const isCurrent = createCurrentCheck(hashAt, state)
+      const isCurrent = createCurrentCheck((height) => {
+        return headers === undefined ? snapshot.rowBlocks.header(height) : headers.get(height)
+      }, state)
       const writes: Write[] = []
       let { rowSerial } = state
       for (const [slot, blocks] of puts) {
@@ -211,14 +217,16 @@ function isKept({ done, failed }: ViewSlot, height: number): boolean {
 
 /** Whether rows of blocks are kept, in the state that the operation starts from. Looks at each height once. */
 function createCurrentCheck(
-  hashAt: (height: number) => string | undefined,
+  headerAt: (height: number) => RowBlockHeader | undefined,
   { rowTail }: StoreState,
 ): (block: ViewBlockToStore) => boolean {
-  const hashes = new Map<number, string | undefined>()
-  return ({ height, blockHash }) => {
+  const headers = new Map<number, RowBlockHeader | undefined>()
+  return ({ height, blockHash, documentsRoot }) => {
     if (height < rowTail) return false
-    if (!hashes.has(height)) hashes.set(height, hashAt(height))
-    return hashes.get(height) === blockHash
+    if (!headers.has(height)) headers.set(height, headerAt(height))
+    const header = headers.get(height)
+    const isRead = documentsRoot === undefined || header?.root === documentsRoot
+    return header?.hash === blockHash && isRead
   }
 }
 

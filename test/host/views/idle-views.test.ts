@@ -24,8 +24,9 @@ function computeNothing(reader: StoreReader, payload: Uint8Array): Uint8Array {
   const heights = JSON.parse(Buffer.from(payload).toString()) as number[]
   const made = reader.read((snapshot) =>
     heights.flatMap((height) => {
-      const blockHash = snapshot.header(height)?.hash
-      return blockHash === undefined ? [] : [{ height, blockHash, rows: noRows }]
+      const header = snapshot.header(height)
+      if (header === undefined) return []
+      return [{ height, blockHash: header.hash, documentsRoot: header.root, rows: noRows }]
     }),
   )
   const none = { rows: 0, mismatches: 0, isOfDocuments: false, failure: null }

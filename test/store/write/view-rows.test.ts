@@ -167,6 +167,23 @@ describe('rows of a View', () => {
     assert.deepEqual([await late, await fresh], [[], [4]])
   })
 
+  it('of documents that gave way under the same hash are not stored, nor failures and marks', async (t) => {
+    const [first] = blocks(1, 1)
+    assert.ok(first)
+    const { number: height, hash: blockHash, root: documentsRoot } = first.header
+    const made = viewBlock(first.header, [namedAfter(first)])
+    const store = await storeWith(t, [first])
+    const second = { ...first, header: { ...first.header, root: 'ab'.repeat(32) } }
+    await store.replaceBlocks(height, height, [second])
+    const old = { height, blockHash, documentsRoot }
+    assert.deepEqual(await store.putViewRows(1, [{ ...made, documentsRoot }]), [])
+    assert.deepEqual(await store.putViewRows(1, [{ ...old, failure: Buffer.from('why') }]), [])
+    assert.deepEqual(await store.putEmptyViewBlocks([{ ...old, slots: [1, 2] }]), [])
+    const current = { ...old, documentsRoot: second.header.root }
+    assert.deepEqual(await store.putViewRows(1, [{ ...made, ...current }]), [height])
+    assert.deepEqual(await store.putEmptyViewBlocks([{ ...current, slots: [2] }]), [height])
+  })
+
   it('take the place of what was put before, failures too, and leave nothing of it', async (t) => {
     const [block] = blocks(1, 1)
     assert.ok(block)
