@@ -141,7 +141,7 @@ export interface GapReport {
 /**
  * How a View stands: `waiting` for its modules or its first block, `backfilling` stored blocks while the head goes on,
  * `live` with all of them done, `lagging` where blocks come faster than it gets done, `failed` where blocks failed,
- * `quarantined` after 20 failures in a row, `foreign` for a View of another chain.
+ * `quarantined` after too many failures, `foreign` for a View of another chain.
  */
 export type ViewStateName =
   | 'waiting'

@@ -20,8 +20,26 @@ const secondTrap = buildLens({
     ...op.callNext,
   ],
 })
+/** Traps at blocks with odd numbers of four digits. */
+const everySecond = hostedView({
+  lenses: [
+    buildLens({
+      transform: [
+        ...[...op.callNext, ...op.set(0)],
+        // The last digit of {"number":1005}, behind the header of an item.
+        ...[...op.get(0), ...op.const(5 + 13), ...op.add, ...op.load8],
+        ...[...op.const(-(2 ** 31)), ...op.multiply, ...op.when(op.unreachable)],
+        ...op.get(0),
+      ],
+    }),
+  ],
+  query: 'Block { number }',
+  sdl: 'type Numbers { number: Int }',
+})
 const endless = buildLens({ transform: [...op.forever(), ...op.const(0)] })
 const isLive = ({ name }: { name: string }): boolean => name === 'live'
+const isAllTried = ({ blocksLeft, name }: { blocksLeft: number; name: string }): boolean =>
+  blocksLeft === 0 && name !== 'waiting'
 const isQuarantined = ({ name }: { name: string }): boolean => name === 'quarantined'
 
 describe('a View that fails', () => {
@@ -49,10 +67,7 @@ describe('a View that fails', () => {
     await room.put(chain.slice(0, 19))
     const bad = hostedView({ lenses: [trap] })
     room.engine.serve(bad)
-    const before = await room.until(
-      bad,
-      ({ blocksLeft, name }) => blocksLeft === 0 && name !== 'waiting',
-    )
+    const before = await room.until(bad, isAllTried)
     assert.deepEqual([before.name, before.blocksFailed], ['failed', 19])
     await room.put(chain.slice(19))
     const after = await room.until(bad, isQuarantined)
@@ -68,10 +83,7 @@ describe('a View that fails', () => {
     })
     await room.put(engineChain(30))
     room.engine.serve(bad)
-    const before = await room.until(
-      bad,
-      ({ blocksLeft, name }) => blocksLeft === 0 && name !== 'waiting',
-    )
+    const before = await room.until(bad, isAllTried)
     assert.deepEqual([before.name, before.blocksFailed], ['failed', 19])
     await room.put(engineChain(1, 130))
     const after = await room.until(bad, isQuarantined)
@@ -99,6 +111,57 @@ describe('a View that fails', () => {
     await room.until(bad, ({ name, failure }) => name !== 'quarantined' || failure === null)
     const again = await room.until(bad, isQuarantined)
     assert.ok(again.blocksFailed >= 20)
+  })
+
+  it('at every second block is quarantined after 1,001 of them, says so, and can be retried', async (t) => {
+    const room = await openEngineRoom(t)
+    await room.put(engineChain(2_000, 1_000))
+    room.engine.serve(everySecond)
+    const before = await room.until(everySecond, isAllTried)
+    assert.deepEqual([before.name, before.rows, before.blocksFailed], ['failed', 1_000, 1_000])
+    await room.put(engineChain(2, 3_000))
+    const after = await room.until(everySecond, isQuarantined)
+    assert.deepEqual([after.blocksFailed, after.failure?.block], [1_001, 3_001])
+    assert.equal(after.failure?.code, 'LENS_TRAPPED')
+    assert.match(
+      after.failure.message,
+      /^blocks failed in more than 1000 separate ranges of heights, the last one: lens 1 trapped/,
+    )
+    room.engine.retry(everySecond.id)
+    const isTriedAgain = (blocksFailed: number): boolean => blocksFailed > 0 && blocksFailed < 1_001
+    const again = await room.until(
+      everySecond,
+      (state) => isQuarantined(state) && isTriedAgain(state.blocksFailed),
+    )
+    // What went well before is not tried again, so that these follow each other.
+    assert.ok(again.blocksFailed >= 20)
+    assert.match(again.failure?.message ?? '', /^lens 1 trapped/)
+  })
+
+  it('at too many places goes on once it is retried, also where those are pruned', async (t) => {
+    const path = testDirectory(t)
+    let room = await openEngineRoom(t, { path })
+    await room.put(engineChain(2_002, 1_000))
+    room.engine.serve(everySecond)
+    const before = await room.until(everySecond, isQuarantined)
+    await room.close()
+    const reopen = async (): Promise<void> => {
+      room = await openEngineRoom(t, { path, retainBlocks: 10, retainRows: 10_000 })
+      room.engine.serve(everySecond)
+    }
+    await reopen()
+    await room.put(engineChain(20, 3_002))
+    assert.deepEqual((await room.until(everySecond, isQuarantined)).failure, before.failure)
+    room.engine.retry(everySecond.id)
+    const retried = await room.until(everySecond, isAllTried)
+    assert.deepEqual([retried.name, retried.blocksFailed], ['failed', 5])
+    await room.close()
+    await reopen()
+    await room.put(engineChain(2, 3_022))
+    const after = await room.until(everySecond, isAllTried)
+    assert.deepEqual([after.name, after.failure?.block], ['failed', 3_023])
+    const stored = room.store.reader.read((snapshot) => snapshot.viewFailures(everySecond.slot))
+    assert.ok(stored.length > 1_000)
   })
 
   it('that is posted again is tried, though a kill left what was known of it before', async (t) => {

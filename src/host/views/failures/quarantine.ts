@@ -1,6 +1,7 @@
 /** Whether a View is left alone, since it failed too often; remembered over restarts. */
 import type { Logger } from 'pino'
 import { runtimeVersion } from '../../../lens/program/run-limits.ts'
+import { clipHeights } from '../../../primitives/height-ranges.ts'
 import type { StoreReader } from '../../../store/store.ts'
 import type { Writer } from '../../apply/writer.ts'
 import type { HostedView } from '../hosted-view.ts'
@@ -28,11 +29,18 @@ export interface Quarantine {
   failed(failure: ViewFailure): Promise<void>
   /** Leaves the View alone until `end`. */
   begin(failure: ViewFailure): Promise<void>
+  /** To be called once failures are cleared; those that stay, as their documents are pruned, count no longer. */
   end(): Promise<void>
 }
 
 /** Failures in a row after which a View is left alone. */
 const mostInRow = 20
+/**
+ * Separate ranges of heights at which a View may have failed. One that fails at every second block never fails so often
+ * in a row, and each range is one more in the lists of what is done and what failed, which are written with every block
+ * and walked at every step: some 40 bytes for each, so 40 KB with 1,000 of them, and 20 MB for a million blocks.
+ */
+const mostRanges = 1_000
 
 /** Of a View that may be tried, until `restore` says otherwise. */
 export function createQuarantine(
@@ -41,8 +49,13 @@ export function createQuarantine(
 ): Quarantine {
   let reason: ViewFailure | null = null
   let inRow = 0
+  let retriedFrom = 0
+  const isScattered = (): boolean => {
+    const failures = reader.read((snapshot) => snapshot.viewFailures(slot))
+    return clipHeights(failures, retriedFrom, Number.MAX_SAFE_INTEGER).length > mostRanges
+  }
   const keep = async (): Promise<void> => {
-    const record = { slot, runtime: runtimeVersion, quarantine: reason }
+    const record = { slot, runtime: runtimeVersion, quarantine: reason, retriedFrom }
     await writer.putRecord(viewRecordName(id), encodeViewRecord(record))
   }
   const begin = async (failure: ViewFailure): Promise<void> => {
@@ -58,6 +71,7 @@ export function createQuarantine(
       const known = reader.read((snapshot) => readViewRecord(snapshot, { id, slot }))
       if (known?.runtime !== runtimeVersion) return false
       reason = known.quarantine
+      retriedFrom = known.retriedFrom ?? 0
       return true
     },
     keep,
@@ -67,13 +81,19 @@ export function createQuarantine(
     failed: async (failure) => {
       inRow += 1
       if (inRow >= mostInRow) await begin(failure)
+      else if (isScattered()) await begin(toScattered(failure))
     },
     begin,
     end: async () => {
       inRow = 0
-      if (reason === null) return
       reason = null
+      retriedFrom = reader.read((snapshot) => snapshot.range()?.tail ?? 0)
       await keep()
     },
   }
+}
+
+function toScattered({ message, ...failure }: ViewFailure): ViewFailure {
+  const scattered = `blocks failed in more than ${mostRanges} separate ranges of heights`
+  return { ...failure, message: `${scattered}, the last one: ${message}` }
 }
