@@ -110,7 +110,7 @@ interface State {
   /** Whether the lenses have done a block since the Host was started: before, they may be of no use at all. */
   isProven: boolean
   lastFailure: ViewFailure | null
-  /** How many jobs in a row ended without anybody's fault, and why the last of them. */
+  /** Why the last job was not done, where no block is to blame, and how many in a row were nobody's fault. */
   trouble: { readonly inRow: number; readonly shown: ViewFailure } | null
   /** Until then nothing is tried. */
   pausedUntilMs: number
@@ -198,6 +198,7 @@ async function retry(state: State): Promise<void> {
   state.idle = null
   state.dueAt.clear()
   state.lastFailure = null
+  state.trouble = null
   state.pausedUntilMs = 0
   await state.quarantine.end()
 }
@@ -314,8 +315,11 @@ function settle(
 /** A job that returned nothing. */
 async function failed(state: State, { priority, only }: Job, error: unknown): Promise<void> {
   if (!isOfView(error)) return pause(state, error)
+  const shown = toViewFailure(toFailure(error, 1), null)
   // What is thrown besides limits is thrown when the View is loaded, so it has no rows at all.
-  if (!isRetried(error)) return state.quarantine.begin(toViewFailure(toFailure(error, 1), null))
+  if (!isRetried(error)) return state.quarantine.begin(shown)
+  // Which of several blocks is to blame shows when each is tried alone.
+  state.trouble = only === null ? { inRow: 0, shown } : null
   if (only === null) {
     state.pace.alone()
     if (error.code !== 'LENS_PROCESS_DIED') pauseAtLimit(state, 1)

@@ -7,11 +7,12 @@ import { type TestContext, test } from 'node:test'
 import { pino } from 'pino'
 import { Registry } from 'prom-client'
 import { ServiceError } from '../../../src/errors.ts'
+import { encodeResult } from '../../../src/host/views/block-job.ts'
 import { createEngineMetrics } from '../../../src/host/views/engine-metrics.ts'
 import type { ViewState } from '../../../src/host/views/view-engine.ts'
 import { openViewRun } from '../../../src/host/views/view-run.ts'
 import { readVisible, visibleHeights } from '../../../src/host/views/view-work.ts'
-import { decodeBlockRows } from '../../../src/views/block-rows.ts'
+import { decodeBlockRows, encodeBlockRows } from '../../../src/views/block-rows.ts'
 import { openTestStore } from '../../support/test-store.ts'
 import { engineChain, hostedView } from './support/engine-room.ts'
 
@@ -21,8 +22,14 @@ interface Waiting {
   /** How many jobs begin now; returns once they have ended. */
   begin(): Promise<number>
   pass(ms: number): void
+  /** Asks for another try; returns once that is noted. */
+  retry(): Promise<void>
+  /** Jobs find their blocks gone from now on, which is no error. */
+  goWell(): void
   state(): ViewState
 }
+
+const nothing = { outcomes: [], seen: 0, rows: encodeBlockRows([]) }
 
 /** A View with 40 blocks to do, each of whose jobs ends with this error. */
 async function openWaiting(t: TestContext, error: Error): Promise<Waiting> {
@@ -30,6 +37,7 @@ async function openWaiting(t: TestContext, error: Error): Promise<Waiting> {
   for (const block of engineChain(40)) await store.putSealedBlock(block)
   let nowMs = 0
   let jobs = 0
+  let goesWell = false
   let woken = Promise.withResolvers<void>()
   const run = openViewRun(hostedView(), -1, {
     log: pino({ enabled: false }),
@@ -41,7 +49,8 @@ async function openWaiting(t: TestContext, error: Error): Promise<Waiting> {
     lenses: {
       run: async () => {
         jobs += 1
-        throw error
+        if (!goesWell) throw error
+        return { bytes: encodeResult(nothing), processorMs: 1 }
       },
     },
     metrics: createEngineMetrics(new Registry(), () => new Map()),
@@ -62,6 +71,14 @@ async function openWaiting(t: TestContext, error: Error): Promise<Waiting> {
     },
     pass: (ms) => {
       nowMs += ms
+    },
+    retry: async () => {
+      woken = Promise.withResolvers()
+      run.retry()
+      await woken.promise
+    },
+    goWell: () => {
+      goesWell = true
     },
     state: () => store.reader.read((snapshot) => run.state(snapshot, visibleHeights(snapshot))),
   }
@@ -96,4 +113,42 @@ test('a View that is held up by something else says by what, and is never quaran
     message: 'Error: no thread can be made',
     block: null,
   })
+})
+
+const memory = new ServiceError('LENS_MEMORY_LIMIT', 'the lens process took more than 5 bytes', {
+  remedy: 'Remove the View.',
+})
+const shown = {
+  code: 'LENS_MEMORY_LIMIT',
+  message: 'the lens process took more than 5 bytes',
+  remedy: 'Remove the View.',
+}
+
+test('a View says at what limit several blocks failed, until it is tried with each of them', async (t) => {
+  const view = await openWaiting(t, memory)
+  await view.begin()
+  const { name, failure, blocksFailed } = view.state()
+  assert.deepEqual([name, blocksFailed, failure], ['waiting', 0, { ...shown, block: null }])
+  view.pass(60_000)
+  await view.begin()
+  const after = view.state()
+  assert.deepEqual([after.blocksFailed, after.failure], [1, { ...shown, block: 139 }])
+})
+
+test('a View no longer says at what limit several blocks failed once it goes well', async (t) => {
+  const view = await openWaiting(t, memory)
+  await view.begin()
+  view.goWell()
+  assert.deepEqual(view.state().failure, { ...shown, block: null })
+  view.pass(60_000)
+  await view.begin()
+  assert.equal(view.state().failure, null)
+})
+
+test('a View that is to be tried again says nothing of what held it up before', async (t) => {
+  const view = await openWaiting(t, memory)
+  await view.begin()
+  assert.notEqual(view.state().failure, null)
+  await view.retry()
+  assert.equal(view.state().failure, null)
 })
