@@ -10,6 +10,8 @@ interface ViewRecord {
   readonly runtime: number
   /** Why it was quarantined; null where it was not. */
   readonly quarantine: ViewFailure | null
+  /** Failures with no block in between that went well; left out by versions that began anew with each start. */
+  readonly failuresInRow?: number
   /** Failures of lower heights were there when it was retried, and stay; left out where it never was. */
   readonly retriedFrom?: number
 }

@@ -292,6 +292,7 @@ async function store(state: State, { priority }: Job, result: JobResult): Promis
     if (failure === null) settle(state, priority, outcome)
     else await countFailure(state, priority, failure, height)
   }
+  await state.quarantine.keepCount()
 }
 
 /** Counts a block that is done and stored. */
@@ -346,6 +347,7 @@ async function storeFailure(
   dueAt.set(height, parts.nowMs() + retryDelayMs(failure))
   await countFailure(state, stage, failure, height)
   pauseAtLimit(state, state.quarantine.inRow())
+  await state.quarantine.keepCount()
 }
 
 function pauseAtLimit(state: State, failures: number): void {

@@ -61,14 +61,18 @@ describe('a View that fails', () => {
     assert.deepEqual((await room.until(good, isLive)).done, [[100, 159]])
   })
 
-  it('is not quarantined after 19 blocks in a row, and is after the twentieth', async (t) => {
-    const room = await openEngineRoom(t)
+  it('is not quarantined after 19 blocks in a row, and after a restart is by the next', async (t) => {
+    const path = testDirectory(t)
+    let room = await openEngineRoom(t, { path })
     const chain = engineChain(20)
     await room.put(chain.slice(0, 19))
     const bad = hostedView({ lenses: [trap] })
     room.engine.serve(bad)
     const before = await room.until(bad, isAllTried)
     assert.deepEqual([before.name, before.blocksFailed], ['failed', 19])
+    await room.close()
+    room = await openEngineRoom(t, { path })
+    room.engine.serve(bad)
     await room.put(chain.slice(19))
     const after = await room.until(bad, isQuarantined)
     assert.deepEqual([after.blocksFailed, after.failure?.block], [20, 119])

@@ -9,9 +9,11 @@ import { Registry } from 'prom-client'
 import { ServiceError } from '../../../src/errors.ts'
 import { encodeResult } from '../../../src/host/views/block-job.ts'
 import { createEngineMetrics } from '../../../src/host/views/engine-metrics.ts'
+import { failureAt } from '../../../src/host/views/failures/block-failure.ts'
 import type { ViewState } from '../../../src/host/views/view-engine.ts'
 import { openViewRun } from '../../../src/host/views/view-run.ts'
 import { readVisible, visibleHeights } from '../../../src/host/views/view-work.ts'
+import { eachHeight } from '../../../src/primitives/height-ranges.ts'
 import { decodeBlockRows, encodeBlockRows } from '../../../src/views/block-rows.ts'
 import { openTestStore } from '../../support/test-store.ts'
 import { engineChain, hostedView } from './support/engine-room.ts'
@@ -27,6 +29,10 @@ interface Waiting {
   /** Jobs find their blocks gone from now on, which is no error. */
   goWell(): void
   state(): ViewState
+  /** Attempts at blocks that failed. */
+  attempts(): number
+  /** Begins with what is stored, as after a start. */
+  restart(): Promise<void>
 }
 
 const nothing = { outcomes: [], seen: 0, rows: encodeBlockRows([]) }
@@ -39,7 +45,8 @@ async function openWaiting(t: TestContext, error: Error): Promise<Waiting> {
   let jobs = 0
   let goesWell = false
   let woken = Promise.withResolvers<void>()
-  const run = openViewRun(hostedView(), -1, {
+  const view = hostedView()
+  const parts: Parameters<typeof openViewRun>[2] = {
     log: pino({ enabled: false }),
     reader: store.reader,
     writer: {
@@ -57,7 +64,8 @@ async function openWaiting(t: TestContext, error: Error): Promise<Waiting> {
     onRows: () => undefined,
     wake: () => woken.resolve(),
     nowMs: () => nowMs,
-  })
+  }
+  let run = openViewRun(view, -1, parts)
   t.after(() => run.close())
   await woken.promise
   return {
@@ -81,6 +89,18 @@ async function openWaiting(t: TestContext, error: Error): Promise<Waiting> {
       goesWell = true
     },
     state: () => store.reader.read((snapshot) => run.state(snapshot, visibleHeights(snapshot))),
+    attempts: () =>
+      store.reader.read((snapshot) =>
+        [...eachHeight(snapshot.viewFailures(view.slot))]
+          .map((height) => failureAt(snapshot, view.slot, height)?.attempts ?? 0)
+          .reduce((sum, each) => sum + each, 0),
+      ),
+    restart: async () => {
+      await run.close()
+      woken = Promise.withResolvers()
+      run = openViewRun(view, -1, parts)
+      await woken.promise
+    },
   }
 }
 
@@ -98,6 +118,19 @@ test('a View waits longer and longer after limits in a row, and 20 of them quara
   assert.ok(Math.max(...waits) >= 60_000, `${waits}`)
   view.pass(3_600_000)
   assert.equal(await view.begin(), 0)
+})
+
+test('20 limits in a row quarantine a View however often the Host is started again', async (t) => {
+  const limit = new ServiceError('LENS_TIME_LIMIT', 'the lenses took more than 2000 ms')
+  const view = await openWaiting(t, limit)
+  for (let restarts = 0; view.state().name !== 'quarantined'; view.pass(60_000)) {
+    await view.begin()
+    if (view.attempts() < 3 * (restarts + 1)) continue
+    assert.ok(view.attempts() < 20, `${view.attempts()} attempts`)
+    await view.restart()
+    restarts += 1
+  }
+  assert.equal(view.attempts(), 20)
 })
 
 test('a View that is held up by something else says by what, and is never quarantined', async (t) => {

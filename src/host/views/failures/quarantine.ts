@@ -23,6 +23,8 @@ export interface Quarantine {
   restore(): boolean
   /** Remembers how it stands, and that its rows are of this version of the runtime. */
   keep(): Promise<void>
+  /** Remembers the failures in a row where they are not what is remembered. */
+  keepCount(): Promise<void>
   /** A block that has documents went well. */
   succeeded(): void
   /** A block failed: one too many is the reason to begin. */
@@ -49,13 +51,16 @@ export function createQuarantine(
 ): Quarantine {
   let reason: ViewFailure | null = null
   let inRow = 0
+  let keptInRow = 0
   let retriedFrom = 0
   const isScattered = (): boolean => {
     const failures = reader.read((snapshot) => snapshot.viewFailures(slot))
     return clipHeights(failures, retriedFrom, Number.MAX_SAFE_INTEGER).length > mostRanges
   }
   const keep = async (): Promise<void> => {
-    const record = { slot, runtime: runtimeVersion, quarantine: reason, retriedFrom }
+    keptInRow = inRow
+    const counted = { failuresInRow: inRow, retriedFrom }
+    const record = { slot, runtime: runtimeVersion, quarantine: reason, ...counted }
     await writer.putRecord(viewRecordName(id), encodeViewRecord(record))
   }
   const begin = async (failure: ViewFailure): Promise<void> => {
@@ -71,10 +76,15 @@ export function createQuarantine(
       const known = reader.read((snapshot) => readViewRecord(snapshot, { id, slot }))
       if (known?.runtime !== runtimeVersion) return false
       reason = known.quarantine
+      inRow = known.failuresInRow ?? 0
+      keptInRow = inRow
       retriedFrom = known.retriedFrom ?? 0
       return true
     },
     keep,
+    keepCount: async () => {
+      if (inRow !== keptInRow) await keep()
+    },
     succeeded: () => {
       inRow = 0
     },
