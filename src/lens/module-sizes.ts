@@ -3,6 +3,7 @@ import { readByte, readSections, readU32 } from './module-reader.ts'
 
 const tableSection = 4
 const memorySection = 5
+const exportSection = 7
 
 /** How far its memory may grow, in pages of 64 KiB. */
 export function mostMemoryPages(module: Uint8Array): number {
@@ -27,4 +28,9 @@ export function countTableEntries(module: Uint8Array): number {
     readU32(reader)
   }
   return entries
+}
+
+export function countExports(module: Uint8Array): number {
+  const reader = readSections(module).get(exportSection)
+  return reader === undefined ? 0 : readU32(reader)
 }

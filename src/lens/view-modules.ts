@@ -2,13 +2,15 @@
 import { ServiceError } from '../errors.ts'
 import { checkAbi } from './abi-check.ts'
 import { checkModule } from './module-check.ts'
-import { countTableEntries } from './module-sizes.ts'
+import { countExports, countTableEntries } from './module-sizes.ts'
 
-/**
- * Entries of all tables of a View's lenses, of which each takes up to 32 bytes beside linear memory. One of runtime
- * version 1, as those of modules are.
- */
-export const maxTableEntries = 262_144
+/** What all lenses of a View may have together. Of runtime version 1, as the limits of modules are. */
+export const viewModuleLimits = {
+  /** Entries of tables, which take up to 32 bytes each beside linear memory. */
+  tableEntries: 262_144,
+  /** Some 400 bytes each, in every instance. */
+  exports: 65_536,
+} as const
 
 interface WithModule {
   readonly wasm: Uint8Array
@@ -23,11 +25,22 @@ export function checkModules<L extends WithModule>(
     checkAbi(wasm)
     return { ...lens, wasm }
   })
-  const entries = checked.reduce((sum, { wasm }) => sum + countTableEntries(wasm), 0)
-  if (entries <= maxTableEntries) return checked
+  const together = (count: (module: Uint8Array) => number): number =>
+    checked.reduce((sum, { wasm }) => sum + count(wasm), 0)
+  const { tableEntries, exports } = viewModuleLimits
+  checkTogether(together(countTableEntries), 'entries of tables', tableEntries)
+  checkTogether(together(countExports), 'exports', exports)
+  return checked
+}
+
+function checkTogether(count: number, what: string, most: number): void {
+  if (count <= most) return
   throw new ServiceError(
     'LENS_MODULE_REFUSED',
-    `the modules of the lenses are refused: their tables have ${entries} entries together, and ${maxTableEntries} are accepted`,
-    { facts: { entries }, remedy: 'Use fewer lenses, or ones whose tables are smaller.' },
+    `the modules of the lenses are refused: they have ${count} ${what} together, and ${most} are accepted`,
+    {
+      facts: { count },
+      remedy: 'Use fewer lenses, or let the compiler leave out what they do not use.',
+    },
   )
 }

@@ -6,14 +6,14 @@ import { blockLimits } from '../../../src/graphql/selection/view-selection.ts'
 import { moduleLimits } from '../../../src/lens/module-check.ts'
 import { runLimits, runtimeVersion } from '../../../src/lens/program/run-limits.ts'
 import { stackMebibytes } from '../../../src/lens/stack-limit.ts'
-import { maxTableEntries } from '../../../src/lens/view-modules.ts'
+import { viewModuleLimits } from '../../../src/lens/view-modules.ts'
 import { chunkDocuments, chunkValuesBytes } from '../../../src/primitives/body/body-header.ts'
 import { rowLimits } from '../../../src/views/row-limits.ts'
 import { maxBigIntCharacters, maxJsonDepth } from '../../../src/views/row-values.ts'
 
 test('limits that a lens can see change with the version of the runtime only', () => {
   assert.deepEqual(
-    { runtimeVersion, ...moduleLimits, ...runLimits, stackMebibytes, maxTableEntries },
+    { runtimeVersion, ...moduleLimits, ...runLimits, stackMebibytes, together: viewModuleLimits },
     {
       runtimeVersion: 1,
       memoryPages: 1_024,
@@ -27,7 +27,7 @@ test('limits that a lens can see change with the version of the runtime only', (
       outputBytes: 67_108_864,
       memoryBytes: 268_435_456,
       stackMebibytes: 4,
-      maxTableEntries: 262_144,
+      together: { tableEntries: 262_144, exports: 65_536 },
     },
   )
 })

@@ -75,6 +75,8 @@ interface LensParts {
   readonly start?: Code
   /** Least and greatest number of pages. */
   readonly pages?: readonly [number, number]
+  /** Further names under which \`transform\` is exported. */
+  readonly exports?: readonly string[]
   /** Types and sizes of tables. */
   readonly tables?: readonly Code[]
   /** Bytes at `at.text`, below the heap. */
@@ -116,6 +118,7 @@ export function buildLens(parts: LensParts = {}): Uint8Array<ArrayBuffer> {
   const exported = names.flatMap((name, index) =>
     name === null ? [] : [[...sized(name), 0, index + 1]],
   )
+  const further = (parts.exports ?? []).map((name) => [...sized(name), 0, 2])
   const global = (value: number): number[] => [i32, 1, ...op.const(value), 0x0b]
   const segment = (address: number, bytes: Code): number[] => [
     0,
@@ -136,7 +139,7 @@ export function buildLens(parts: LensParts = {}): Uint8Array<ArrayBuffer> {
     ...(parts.tables === undefined ? [] : section(4, list(...parts.tables))),
     ...section(5, list([1, ...leb(least), ...leb(greatest)])),
     ...section(6, list(global(heapStart), global(0), global(0))),
-    ...section(7, list([...sized('memory'), 2, 0], ...exported)),
+    ...section(7, list([...sized('memory'), 2, 0], ...exported, ...further)),
     ...(start === undefined ? [] : section(8, [4])),
     ...section(
       10,
