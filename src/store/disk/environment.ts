@@ -149,16 +149,25 @@ export function peekValue(
   key: Uint8Array,
   transaction: ReadTransaction,
 ): Buffer | undefined {
-  return database.getBinaryFast(key, { transaction })?.subarray(0, database.lastSize)
+  return sharedValue(database, key, transaction)?.subarray(0, database.lastSize)
 }
 
-/** A value that must be there, with other bytes behind it; valid until the next read of any kind. */
+/** The same with other bytes behind it, and without making anything. */
+export function sharedValue(
+  database: Database,
+  key: Uint8Array,
+  transaction: ReadTransaction,
+): Buffer | undefined {
+  return database.getBinaryFast(key, { transaction })
+}
+
+/** The same of a value that must be there. */
 export function borrowValue(
   database: Database,
   key: Uint8Array,
   transaction: ReadTransaction,
 ): Buffer {
-  const shared = database.getBinaryFast(key, { transaction })
+  const shared = sharedValue(database, key, transaction)
   invariant(shared !== undefined, 'the store has what its headers and tables name')
   return shared
 }

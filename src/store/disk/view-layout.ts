@@ -70,8 +70,12 @@ export function slotOfKey(key: Buffer): number {
   return key.readUInt32BE(0)
 }
 
-export function viewBlockKey(slot: number, height: number): Buffer {
-  const key = Buffer.allocUnsafe(10)
+/** A key of its own, or written into one that is used again. */
+export function viewBlockKey(
+  slot: number,
+  height: number,
+  key: Buffer = Buffer.allocUnsafe(10),
+): Buffer {
   key.writeUInt32BE(slot, 0)
   key.writeUIntBE(height, 4, 6)
   return key

@@ -2,19 +2,13 @@
 import { LRUCache } from 'lru-cache'
 import type { Chunk } from '../../primitives/body/chunk.ts'
 import type { RowDirectory } from '../../views/rows.ts'
-import {
-  decodeSlot,
-  decodeViewBlock,
-  serialOf,
-  type ViewBlock,
-  type ViewSlot,
-} from '../disk/view-layout.ts'
+import { decodeSlot, type ViewBlock, type ViewSlot } from '../disk/view-layout.ts'
 
 export interface RowCache {
   /** A slot parsed, or as it was parsed before where its bytes are the same. */
   slot(slot: number, bytes: Buffer): ViewSlot
-  /** The same for what is known of a View's block. */
-  block(bytes: Buffer): ViewBlock
+  /** What is known of a View's block, by its serial number. */
+  block(serial: number, read: () => ViewBlock): ViewBlock
   /** A page of the index of rows by their serial number; undefined is not kept. */
   indexPage(serial: number, page: number, read: () => Buffer | undefined): Buffer | undefined
   /** The directory of rows by their serial number. */
@@ -57,11 +51,10 @@ export function createRowCache(maxBytes: number): RowCache {
       slots.set(slot, last)
       return last.parsed
     },
-    block: (bytes) => {
-      const serial = serialOf(bytes)
+    block: (serial, read) => {
       const known = blocks.get(serial)
       if (known !== undefined) return known
-      const block = decodeViewBlock(bytes)
+      const block = read()
       blocks.set(serial, block)
       return block
     },

@@ -5,12 +5,15 @@ import {
   type Environment,
   peekValue,
   type ReadTransaction,
+  sharedValue,
 } from '../disk/environment.ts'
 import { type FingerprintSeed, rowFingerprint } from '../disk/fingerprint.ts'
 import type { StoreState } from '../disk/layout.ts'
 import {
+  decodeViewBlock,
   emptySlot,
   lowestKept,
+  serialOf,
   slotKey,
   type TablePlace,
   type ViewBlock,
@@ -192,6 +195,7 @@ function createRawReads(
   /** Blocks of one slot that were read last: what is found by its height is then read. */
   const known = new Map<number, ViewBlock>()
   let knownSlot = -1
+  const key = viewBlockKey(0, 0)
   return {
     block: (slot, height) => {
       const transaction = reading()
@@ -199,9 +203,10 @@ function createRawReads(
       knownSlot = slot
       const found = known.get(height)
       if (found !== undefined) return found
-      const bytes = peekValue(viewBlocks, viewBlockKey(slot, height), transaction)
-      if (bytes === undefined) return undefined
-      const block = cache.block(bytes)
+      const shared = sharedValue(viewBlocks, viewBlockKey(slot, height, key), transaction)
+      if (shared === undefined) return undefined
+      const length = viewBlocks.lastSize
+      const block = cache.block(serialOf(shared), () => decodeViewBlock(shared.subarray(0, length)))
       known.set(height, block)
       return block
     },
