@@ -69,6 +69,7 @@ test('a failure with megabytes of a stranger’s text is shown in part, with wha
     }),
   )
   assert.ok(lines.length < 10_000)
+  assert.equal(lines.split('\n').length, 101)
   assert.match(lines, /^error: nox+…\n/)
   assert.match(lines, /\nWhat to do: Ask again\.$/)
 })
