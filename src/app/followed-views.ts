@@ -2,7 +2,10 @@
  * The Views that an application follows. What their rows look like is said by Hosts, and believed once as many accepted
  * ones as the application asks for say the same; it is kept with the slot and the name that a View got then.
  */
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { ServiceError } from '../errors.ts'
 import type { ServedView } from '../graphql/catalog/view-entity.ts'
+import { createViewSchemaCheck } from '../graphql/schema/view-schema-check.ts'
 import { createInTurn } from '../primitives/in-turn.ts'
 import type { StoreWriter } from '../store/store.ts'
 import { servedNames } from '../views/names/served-names.ts'
@@ -24,11 +27,16 @@ export interface FollowedViews {
   readonly ids: readonly string[]
   find(id: string): KnownView | undefined
   list(): readonly KnownView[]
-  /** An accepted Host says what a View is. Resolves once that is stored, where it is believed now. */
+  /**
+   * An accepted Host says what a View is. Resolves once that is stored, where it is believed now.
+   * @throws ServiceError `VIEWS_SDL_INVALID` for what no View can be, which then counts for nothing.
+   */
   hear(host: string, id: string, sdl: string): Promise<void>
 }
 
 interface ViewsOptions {
+  /** As in `Ethereum__Mainnet`. */
+  readonly network: string
   /** Long IDs, each once. */
   readonly ids: readonly string[]
   readonly minimumHosts: number
@@ -53,12 +61,16 @@ interface StoredViews {
 
 const recordName = 'app/views'
 
-/** Begins with those that were known; rows of Views that are followed no more are removed. */
+/**
+ * Begins with those that were known; rows of Views that are followed no more are removed. So are those of Views that cannot
+ * be served as they were believed: they are unknown until Hosts describe them otherwise.
+ */
 export async function openFollowedViews(
-  { ids, minimumHosts }: ViewsOptions,
+  { network, ids, minimumHosts }: ViewsOptions,
   { store, onChange }: ViewsParts,
 ): Promise<FollowedViews> {
   const inTurn = createInTurn()
+  const checkSchema = createViewSchemaCheck(network)
   const said = new Map<string, Map<string, Set<string>>>()
   let stored = readStored(store)
   let known: ReadonlyMap<string, KnownView> = new Map()
@@ -75,9 +87,12 @@ export async function openFollowedViews(
     onChange([...known.values()].map((view) => ({ ...view, query: null })))
   }
 
-  const left = stored.views.filter(({ id }) => !ids.includes(id)).map(({ slot }) => slot)
+  const views = stored.views.filter(
+    ({ id, sdl }) => ids.includes(id) && isServable(sdl, checkSchema),
+  )
+  const left = stored.views.filter((view) => !views.includes(view)).map(({ slot }) => slot)
   const removed = [...stored.removed, ...left]
-  await change({ ...stored, views: stored.views.filter(({ id }) => ids.includes(id)), removed })
+  await change({ ...stored, views, removed })
   for (const slot of removed) await store.clearView(slot)
   if (removed.length > 0) await change({ ...stored, removed: [] })
 
@@ -101,8 +116,11 @@ export async function openFollowedViews(
     list: () => [...known.values()],
     hear: async (host, id, sdl) => {
       if (known.has(id) || !ids.includes(id)) return
-      // Throws for what no View can be, and then it counts for nothing.
-      parseRowType(sdl)
+      if (!said.get(id)?.has(sdl)) {
+        // A Host describes many Views at once, and each check takes milliseconds.
+        await nextTurn()
+        checkSchema(parseRowType(sdl))
+      }
       const bySdl = said.get(id) ?? new Map<string, Set<string>>()
       said.set(id, bySdl)
       for (const [said, hosts] of bySdl)
@@ -111,6 +129,16 @@ export async function openFollowedViews(
       bySdl.set(sdl, hosts.add(host))
       if (hosts.size >= minimumHosts) await inTurn(() => believe(id, sdl))
     },
+  }
+}
+
+function isServable(sdl: string, checkSchema: (rowType: RowType) => void): boolean {
+  try {
+    checkSchema(parseRowType(sdl))
+    return true
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error
+    return false
   }
 }
 

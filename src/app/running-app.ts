@@ -99,7 +99,7 @@ async function openParts(
   const graphql = openEngine(checked, { log, registry, reader })
   const changes = createChanges(() => state(), log)
   const views = await openFollowedViews(
-    { ids: checked.views, minimumHosts: checked.minimumHosts },
+    { network: checked.network, ids: checked.views, minimumHosts: checked.minimumHosts },
     { store, onChange: graphql.setViews },
   )
   const accepted = acceptHosts(checked, store)

@@ -67,7 +67,10 @@ async function openParts(
   )
   return {
     store,
-    views: await openFollowedViews({ ids, minimumHosts }, { store, onChange: nothing }),
+    views: await openFollowedViews(
+      { network: testNetwork, ids, minimumHosts },
+      { store, onChange: nothing },
+    ),
     accepted: openAcceptedHosts({ listed, peers: [] }, { store, onChange: nothing }),
     log,
     inTurn: createInTurn(),
