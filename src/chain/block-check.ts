@@ -19,6 +19,7 @@ interface CheckedTransaction extends RpcTransaction {
 }
 
 const hashPattern = /^0x[0-9a-f]{64}$/i
+const quantityPattern = /^0x[0-9a-f]{1,64}$/i
 
 /** The block at `number` with whole transactions. Throws CHAIN_ANSWER_MALFORMED. */
 export function checkBlock(response: unknown, number: number): CheckedBlock {
@@ -39,14 +40,14 @@ export function checkHeader(
 ): RpcBlock & { readonly hash: string; readonly parentHash: string; readonly number: string } {
   if (typeof response !== 'object' || response === null) throw malformed(number, 'something else')
   const block = response as RpcBlock
-  const { hash, parentHash } = block
+  const { hash, parentHash, number: quantity } = block
   if (!isHash(hash)) throw malformed(number, 'a block without a hash')
   if (!isHash(parentHash)) throw malformed(number, 'a block without a parent hash')
-  const found = Number(block.number ?? Number.NaN)
-  if (typeof block.number !== 'string' || !Number.isSafeInteger(found))
+  const found = toInteger(quantity)
+  if (typeof quantity !== 'string' || Number.isNaN(found))
     throw malformed(number, 'a block without a number')
   if (number !== 'latest' && found !== number) throw malformed(number, `block ${found}`)
-  return { ...block, hash, parentHash, number: block.number }
+  return { ...block, hash, parentHash, number: quantity }
 }
 
 function transactionProblem(value: unknown, index: number, blockHash: string): string | null {
@@ -90,7 +91,7 @@ export function checkReceipts(block: CheckedBlock, receipts: readonly RpcReceipt
     if (kind === 'set' && receipt.logs?.length === 0)
       throw incomplete(block, `receipt ${index} has lost its logs`)
     for (const log of receipt.logs ?? []) {
-      const logIndex = Number(log.logIndex ?? Number.NaN)
+      const logIndex = toInteger(log.logIndex)
       if (!(logIndex > lastLog)) throw incomplete(block, `receipt ${index} has logs out of order`)
       lastLog = logIndex
     }
@@ -124,5 +125,12 @@ function isSame(found: unknown, wanted: string | undefined): boolean {
 }
 
 function isIndex(found: unknown, index: number): boolean {
-  return typeof found === 'string' && Number(found) === index
+  return toInteger(found) === index
+}
+
+/** A quantity in hex as a number; NaN for all else, as converting an object may throw. */
+export function toInteger(value: unknown): number {
+  const isQuantity = typeof value === 'string' && quantityPattern.test(value)
+  const number = isQuantity ? Number(value) : Number.NaN
+  return Number.isSafeInteger(number) ? number : Number.NaN
 }

@@ -15,6 +15,7 @@ import {
   checkReceipts,
   incomplete,
   receiptProblem,
+  toInteger,
 } from './block-check.ts'
 import { type Endpoint, methodMissing } from './endpoint.ts'
 import { checkHeaderHash } from './header-hash.ts'
@@ -100,11 +101,10 @@ async function readChainId(endpoint: Endpoint, signal: AbortSignal): Promise<num
 }
 
 function checkChainId(response: unknown): number {
-  const id =
-    typeof response === 'string' && /^0x[0-9a-fA-F]{1,16}$/.test(response) ? Number(response) : 0
-  if (id > 0 && Number.isSafeInteger(id)) return id
+  const id = toInteger(response)
+  if (id > 0) return id
   throw new ServiceError('CHAIN_ANSWER_MALFORMED', 'the node’s response is not a chain ID', {
-    facts: { starts: String(response).slice(0, 40) },
+    facts: { starts: typeof response === 'string' ? response.slice(0, 40) : typeof response },
     remedy: 'Check that the URL is the JSON-RPC address of an execution node.',
   })
 }

@@ -60,7 +60,7 @@ function sortOut(response: readonly unknown[], count: number, firstId: number): 
   const outcomes: RpcOutcome[] = new Array(count).fill(missing)
   for (const item of response) {
     const outcome = outcomeOf(item)
-    const index = outcome === null ? -1 : Number((item as { id: unknown }).id) - firstId
+    const index = outcome === null ? -1 : toNumber((item as { id: unknown }).id) - firstId
     if (outcome !== null && index in outcomes) outcomes[index] = outcome
   }
   return outcomes
@@ -71,9 +71,15 @@ function outcomeOf(item: unknown): RpcOutcome | null {
   const { result, error } = item as { result?: unknown; error?: unknown }
   if (typeof error === 'object' && error !== null) {
     const { code, message } = error as { code?: unknown; message?: unknown }
-    return { kind: 'error', code: Number(code), message: String(message) }
+    const text = typeof message === 'string' ? message : 'no message'
+    return { kind: 'error', code: toNumber(code), message: text }
   }
   return result === undefined ? null : { kind: 'result', value: result }
+}
+
+/** A number, also one in a string; NaN for all else, as converting an object may throw. */
+function toNumber(value: unknown): number {
+  return typeof value === 'number' || typeof value === 'string' ? Number(value) : Number.NaN
 }
 
 function malformed(what: string, text: string, cause?: unknown): ServiceError {
