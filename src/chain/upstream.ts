@@ -27,8 +27,8 @@ export interface UpstreamFailure {
 interface Upstream {
   /**
    * Repeats `attempt` until it succeeds, on one endpoint after the other. `what` names the request in
-   * the log. Only an aborted signal or an error that is no ServiceError ends it without a result. Where `lateMs` is
-   * given, an attempt that takes longer counts as a failure meanwhile, unless there are other endpoints to try.
+   * the log. Only an aborted signal ends it without a result. Where `lateMs` is given, an attempt that takes longer
+   * counts as a failure meanwhile, unless there are other endpoints to try.
    */
   persist<T>(
     what: string,
@@ -71,13 +71,13 @@ export function openUpstream(
   const tracker = createFailureTracker(log)
 
   const failed = (candidate: RankedEndpoint, error: ServiceError, what: string): void => {
-    const { endpoint } = candidate
-    metrics.failures.inc({ code: error.code })
+    const { code, message, cause } = error
+    metrics.failures.inc({ code })
     log.debug(
-      { endpoint: endpoint.label, code: error.code, reason: error.message, what },
+      { endpoint: candidate.endpoint.label, code, reason: message, what, err: cause },
       'attempt failed',
     )
-    if (contentCodes.has(error.code)) return
+    if (contentCodes.has(code)) return
     candidate.failures++
     candidate.avoidUntil = performance.now() + randomBackoffMs(options.backoff, candidate.failures)
   }
@@ -97,9 +97,9 @@ export function openUpstream(
         return { value }
       } catch (error) {
         signal.throwIfAborted()
-        if (!(error instanceof ServiceError)) throw error
-        failed(candidate, error, what)
-        last = worseOf(last, error)
+        const failure = toServiceError(error, candidate.endpoint)
+        failed(candidate, failure, what)
+        last = worseOf(last, failure)
       }
     }
     return last ?? new ServiceError('CHAIN_UNREACHABLE', 'no endpoint is configured')
@@ -147,6 +147,17 @@ async function whileLate<T>(awaited: Promise<T>, lateMs: number, onLate: () => v
   } finally {
     clearTimeout(timer)
   }
+}
+
+/** An error without a code is of an answer that nobody thought of: another endpoint may have a better one. */
+function toServiceError(error: unknown, { label }: Endpoint): ServiceError {
+  if (error instanceof ServiceError) return error
+  const reason = error instanceof Error ? error.message : String(error)
+  return new ServiceError('CHAIN_ANSWER_MALFORMED', `${label} answered what fails: ${reason}`, {
+    facts: { endpoint: label },
+    remedy: 'Check the execution node; the log has the cause at the level debug.',
+    cause: error,
+  })
 }
 
 /** Preferred endpoints first; those backing off last, so that something is tried at all. */

@@ -1,0 +1,73 @@
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { Registry } from 'prom-client'
+import { type Endpoint, openEndpoint } from '../../src/chain/endpoint.ts'
+import { createChainMetrics } from '../../src/chain/metrics.ts'
+import { openUpstream } from '../../src/chain/upstream.ts'
+import { captureLog } from '../support/captured-log.ts'
+import { metricValue } from '../support/metric-value.ts'
+
+const never = new AbortController().signal
+const unforeseen = new TypeError('Cannot convert object to primitive value')
+
+/** An upstream of endpoints at which nobody listens; a test's attempts do not use them. */
+function openOver(t: TestContext, labels: readonly string[]) {
+  const registry = new Registry()
+  const metrics = createChainMetrics(registry)
+  const { log, line } = captureLog()
+  const bounds = { timeoutMs: 1_000, maxResponseBytes: 1_000, maxBatch: 1 }
+  const endpoints = labels.map((label) =>
+    openEndpoint({ url: `http://${label}`, headers: {}, ...bounds }, { metrics }),
+  )
+  const options = { backoff: { minMs: 1, maxMs: 1 }, pollIntervalMs: 1 }
+  const upstream = openUpstream(endpoints, options, { log, metrics })
+  t.after(() => upstream.close())
+  return { upstream, registry, line }
+}
+
+test('after an error without a code another URL is tried', async (t) => {
+  const { upstream, registry, line } = openOver(t, ['127.0.0.1:1', '127.0.0.1:2'])
+  const attempt = async ({ label }: Endpoint): Promise<string> => {
+    if (label === '127.0.0.1:1') throw unforeseen
+    return label
+  }
+  assert.equal(await upstream.persist('head', attempt, never), '127.0.0.1:2')
+  const code = 'CHAIN_ANSWER_MALFORMED'
+  assert.equal(await metricValue(registry, 'viewmesh_chain_failures_total', { code }), 1)
+  const { endpoint, err } = await line('attempt failed')
+  assert.equal(endpoint, '127.0.0.1:1')
+  assert.equal((err as TypeError).message, unforeseen.message)
+})
+
+test('an error without a code at the only URL is a failure that lasts until an answer', async (t) => {
+  const { upstream, line } = openOver(t, ['127.0.0.1:1'])
+  let isMended = false
+  const answer = upstream.persist(
+    'head',
+    async () => {
+      if (!isMended) throw unforeseen
+      return 7
+    },
+    never,
+  )
+  await line('execution node fails, will try again until it answers')
+  assert.deepEqual(upstream.failure(), {
+    code: 'CHAIN_ANSWER_MALFORMED',
+    message: '127.0.0.1:1 answered what fails: Cannot convert object to primitive value',
+    remedy: 'Check the execution node; the log has the cause at the level debug.',
+  })
+  isMended = true
+  assert.equal(await answer, 7)
+  assert.equal(upstream.failure(), null)
+})
+
+test('an abort ends an attempt with its reason, whatever the attempt throws', async (t) => {
+  const { upstream } = openOver(t, ['127.0.0.1:1'])
+  const stop = new AbortController()
+  const reason = new Error('stop')
+  const attempt = async (): Promise<never> => {
+    stop.abort(reason)
+    throw unforeseen
+  }
+  await assert.rejects(upstream.persist('head', attempt, stop.signal), reason)
+})
