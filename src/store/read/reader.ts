@@ -116,7 +116,10 @@ export function createStoreReader(
       parts.log?.warn({ maxSnapshotMs }, 'a snapshot of the store was held for too long')
     }
   }
+  let isClosed = false
   const snapshot = (): HeldSnapshot => {
+    // lmdb would throw as well, and once more in the next turn of the event loop, where nobody can catch it.
+    if (isClosed) throw closedError()
     environment.root.resetReadTxn()
     const transaction = environment.root.useReadTransaction()
     const taken = createSnapshot(shared, transaction, readState(transaction), () =>
@@ -142,13 +145,23 @@ export function createStoreReader(
       }
     },
     clearDeadReaders: () => environment.root.readerCheck(),
-    usedBytes: () => usedBytes(environment),
+    usedBytes: () => {
+      if (isClosed) throw closedError()
+      return usedBytes(environment)
+    },
     close: () => {
+      isClosed = true
       clearInterval(watch)
       for (const open of held.keys()) open.release()
       onClose()
     },
   }
+}
+
+function closedError(): ServiceError {
+  return new ServiceError('STORE_NOT_OPEN', 'The store was closed.', {
+    remedy: 'Open it again; what still reads belongs to what was closed.',
+  })
 }
 
 function openEnvironment(path: string, writer: WriterProcess): Environment {
