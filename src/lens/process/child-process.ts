@@ -32,8 +32,6 @@ const nodeOptions = [
   '--wasm-lazy-compilation',
   // Memory of large runs is collected when they are over.
   '--expose-gc',
-  // Garbage is collected on the account of the thread that leaves it, which costs less than sharing that work.
-  '--single-threaded-gc',
   '--max-semi-space-size=4',
   // What a block leaves behind is collected every few blocks, rather than nearly with each of them.
   '--initial-old-space-size=96',
