@@ -119,8 +119,9 @@ function fieldEnum(entity: Entity): GraphQLEnumType {
 }
 
 /** Views may well have names that end with Field, so that the enum of one has a name that none of them can have. */
-function fieldEnumName({ typeName, view }: Entity): string {
-  return view === undefined ? `${typeName}Field` : `${typeName}__Field`
+function fieldEnumName({ typeName, view, votesOn }: Entity): string {
+  const isOfView = view !== undefined || votesOn !== undefined
+  return isOfView ? `${typeName}__Field` : `${typeName}Field`
 }
 
 function numericFields(entity: Entity): GraphQLEnumType {
