@@ -34,6 +34,7 @@ function at(numbers: readonly number[], index: number): number {
 export function nearestName(name: string, known: readonly string[]): string | null {
   const limit = Math.max(1, Math.floor(name.length / 3))
   const ranked = known
+    .filter(({ length }) => Math.abs(length - name.length) <= limit)
     .map((candidate) => ({ candidate, distance: editDistance(name, candidate) }))
     .filter(({ distance }) => distance <= limit)
     .sort((a, b) => a.distance - b.distance)

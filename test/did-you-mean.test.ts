@@ -1,11 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import {
-  didYouMean,
-  editDistance,
-  nearestName,
-} from '../../../src/service/settings/did-you-mean.ts'
+import { didYouMean, editDistance, nearestName } from '../src/did-you-mean.ts'
 
 test('an edit is a letter added, left out, replaced or swapped with its neighbour', () => {
   const pairs = [

@@ -4,6 +4,7 @@ import {
   type DirectiveNode,
   type FieldDefinitionNode,
   Kind,
+  type NameNode,
   type ObjectTypeDefinitionNode,
   print,
   type TypeNode,
@@ -86,8 +87,22 @@ function onlyType([first, second]: readonly DefinitionNode[]): ObjectTypeDefinit
   return first
 }
 
+/** Letters of a name: more than any has a use for, and few enough to be compared with others. */
+const maxNameLength = 128
+
+function checkLength(name: NameNode): void {
+  if (name.value.length > maxNameLength)
+    throw wrongNode(
+      'SDL',
+      name,
+      `the name ${name.value} has more than ${maxNameLength} letters`,
+      'Choose a shorter one.',
+    )
+}
+
 function checkName({ name }: ObjectTypeDefinitionNode): void {
   const { value } = name
+  checkLength(name)
   if (isReservedTypeName(value))
     throw wrongNode('SDL', name, `the name ${value} is taken`, 'Choose another name for the type.')
   if (value.includes('__') || value.startsWith('_'))
@@ -105,6 +120,7 @@ const literals: ReadonlySet<string> = new Set(['true', 'false', 'null'])
 function toField(node: FieldDefinitionNode): RowField {
   const { name, arguments: args = [], type } = node
   const { value } = name
+  checkLength(name)
   if (args[0] !== undefined)
     throw wrongNode(
       'SDL',

@@ -137,10 +137,11 @@ function aliasConditions(catalog: Catalog, block: unknown, scope: AliasScope): F
 function attributeAlias(attribute: Attribute, part: unknown): FilterCondition {
   if (part === null) return attributeCondition(attribute, null)
   const type = blockFor(attribute.kind, attribute.list)
-  const block: unknown = coerceInputValue(expandValue(part, type), type, (path, invalid, error) => {
+  const refuse = (path: readonly (string | number)[], invalid: unknown, error: Error): never => {
     const place = ['_alias', ...path].join('.')
     throw new GraphQLError(`Invalid value ${JSON.stringify(invalid)} at ${place}; ${error.message}`)
-  })
+  }
+  const block: unknown = coerceInputValue(expandValue(part, type), type, refuse, true)
   return attributeCondition(attribute, block)
 }
 

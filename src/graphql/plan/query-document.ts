@@ -204,7 +204,9 @@ export function readVariables(
   if (conditions > limits.maxConditions) throw tooManyConditions(limits)
   if (values > maxValues) throw tooManyValues()
   const inputs = operation.expandable.size === 0 ? named : expand(operation, named)
-  const { coerced, errors } = getVariableValues(schema, definitions, inputs, { maxErrors: 10 })
+  // graphql-js compares what is misspelt with all names of the schema: see `suggestions.ts`.
+  const options = { maxErrors: 10, hideSuggestions: true }
+  const { coerced, errors } = getVariableValues(schema, definitions, inputs, options)
   return errors ?? coerced
 }
 

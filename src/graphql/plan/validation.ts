@@ -26,6 +26,7 @@ import {
 } from 'graphql'
 import { refusal } from '../budget/limits.ts'
 import { isOperatorBlock } from '../schema/schema-operators.ts'
+import { withSuggestion } from './suggestions.ts'
 
 /** More than these are not worth reading. */
 const maxErrors = 20
@@ -42,7 +43,8 @@ export function validateDocument(
   schema: GraphQLSchema,
   document: DocumentNode,
 ): readonly GraphQLError[] {
-  return validate(schema, document, rules, { maxErrors }).map(explained)
+  const errors = validate(schema, document, rules, { maxErrors, hideSuggestions: true })
+  return withSuggestion(schema, errors).map(explained)
 }
 
 /** Limits of graphql-js itself are reported like ours: with the limit and what to do. */

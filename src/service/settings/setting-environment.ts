@@ -1,5 +1,5 @@
 /** Reads settings from environment variables; an empty one counts as not set. */
-import { editDistance } from './did-you-mean.ts'
+import { editDistance } from '../../did-you-mean.ts'
 import { readSecretFile } from './secret-file.ts'
 import type { AnySetting, AnyTable, FoundValue, Reading } from './setting.ts'
 

@@ -1,7 +1,7 @@
 /** Reads settings from the YAML file; `${NAME}` in a text is replaced by that environment variable. */
 import { readFileSync } from 'node:fs'
 import { parseDocument } from 'yaml'
-import { didYouMean, nearestName } from './did-you-mean.ts'
+import { didYouMean, nearestName } from '../../did-you-mean.ts'
 import type { AnyTable, FoundValue, Reading } from './setting.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>

@@ -1,6 +1,6 @@
 /** Reads settings from a command's flags: `--node-rpc-url URL`, `--node-rpc-url=URL`. */
 import { parseArgs } from 'node:util'
-import { didYouMean, nearestName } from './did-you-mean.ts'
+import { didYouMean, nearestName } from '../../did-you-mean.ts'
 import { readSecretFile } from './secret-file.ts'
 import { type AnySetting, type AnyTable, type FoundValue, flagOf, type Reading } from './setting.ts'
 

@@ -3,10 +3,10 @@
  * of which may be left out. Here they become the blocks that a node answers.
  */
 import { createHash } from 'node:crypto'
+import { didYouMean, nearestName } from '../../did-you-mean.ts'
 import { ServiceError } from '../../errors.ts'
 import { type CollectionName, collections, type Field } from '../../primitives/collections.ts'
 import type { RpcBlock, RpcLog, RpcReceipt, RpcTransaction } from '../../primitives/rpc-block.ts'
-import { didYouMean, nearestName } from '../../service/settings/did-you-mean.ts'
 
 /** A block with its receipts. */
 export interface TrialBlock {

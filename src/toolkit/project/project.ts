@@ -3,8 +3,8 @@
  * changes something, so that several processes may work on one.
  */
 import { join } from 'node:path'
+import { didYouMean, nearestName } from '../../did-you-mean.ts'
 import { ServiceError } from '../../errors.ts'
-import { didYouMean, nearestName } from '../../service/settings/did-you-mean.ts'
 import type { Terminal } from '../cli/terminal.ts'
 import {
   type Deployment,

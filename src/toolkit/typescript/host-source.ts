@@ -1,8 +1,8 @@
 /** Views that a Host serves. What it answers is data of a stranger: its SDL is checked as that of a file is. */
 import { z } from 'zod'
+import { didYouMean, nearestName } from '../../did-you-mean.ts'
 import { ServiceError } from '../../errors.ts'
 import { paths } from '../../service/contract.ts'
-import { didYouMean, nearestName } from '../../service/settings/did-you-mean.ts'
 import type { Terminal } from '../cli/terminal.ts'
 import { answerInvalid, requestHost } from '../host-api/host-request.ts'
 import { type TypesSource, toTypedView } from './types-source.ts'

@@ -1,7 +1,7 @@
 /** A View of the events of a contract, made from its ABI: query, SDL and the lens `decode_log` with its arguments. */
 import { readFile } from 'node:fs/promises'
+import { didYouMean, nearestName } from '../../did-you-mean.ts'
 import { ServiceError } from '../../errors.ts'
-import { didYouMean, nearestName } from '../../service/settings/did-you-mean.ts'
 import { isReservedTypeName } from '../../views/names/reserved-names.ts'
 import { usageError } from '../cli/exit-code.ts'
 import type { ViewDraft } from '../project/project-view.ts'

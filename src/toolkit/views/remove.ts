@@ -1,6 +1,7 @@
 /** `view remove`: query, SDL and lenses; each makes the next version. */
+
+import { didYouMean, nearestName } from '../../did-you-mean.ts'
 import { ServiceError } from '../../errors.ts'
-import { didYouMean, nearestName } from '../../service/settings/did-you-mean.ts'
 import { usageError } from '../cli/exit-code.ts'
 import type { Terminal } from '../cli/terminal.ts'
 import { openProject } from '../project/project.ts'
