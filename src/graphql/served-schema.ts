@@ -42,6 +42,8 @@ interface SchemaOptions {
   readonly collections: readonly EntityName[]
   /** Called after a change with the names of Views that came, changed or went. */
   readonly onChange: (names: ReadonlySet<string>) => void
+  /** Called once for a View with which no schema can be built beside those before it: it is not served. */
+  readonly onLeftOut: (view: ServedView, error: unknown) => void
 }
 
 /** Between two schemas: building one takes milliseconds in which nothing else runs. */
@@ -52,6 +54,7 @@ export function createSchemaKeeper({
   network,
   collections,
   onChange,
+  onLeftOut,
 }: SchemaOptions): SchemaKeeper {
   const fixed = createCatalog(network, collections)
   const build = createSchemaBuilder()
@@ -61,6 +64,7 @@ export function createSchemaKeeper({
     entities: entitiesByName(catalog),
   })
   const known = new WeakMap<ServedView['rowType'], readonly Entity[]>()
+  const leftOut = new WeakSet<ServedView['rowType']>()
   let now = toServed(fixed)
   let wanted: readonly ServedView[] = []
   let views: readonly ServedView[] = []
@@ -83,18 +87,24 @@ export function createSchemaKeeper({
   }
   const plainSelection = ({ query }: ServedView): FieldNode | null =>
     query === null ? null : toPlain(query.selection, now.schema, network)
+  /** What is served with these Views; as it is now where nothing changes. */
+  const servedWith = (some: readonly ServedView[]): ServedSchema => {
+    const entities = some.flatMap(entitiesOf).map((entity) => [entity.name, entity] as const)
+    const catalog: Catalog = new Map([...fixed, ...entities])
+    return changedNames(now.catalog, catalog).size === 0 ? now : toServed(catalog)
+  }
   const change = (): void => {
     timer = undefined
-    views = wanted
-    const entities = wanted.flatMap(entitiesOf).map((entity) => [entity.name, entity] as const)
-    const before = now.catalog
-    const catalog: Catalog = new Map([...fixed, ...entities])
-    const names = new Set([...before.keys(), ...catalog.keys()])
-    const changed = [...names].filter((name) => before.get(name) !== catalog.get(name))
-    if (changed.length === 0) return
+    const next = withoutFailing(wanted, servedWith, (view, error) => {
+      if (!leftOut.has(view.rowType)) onLeftOut(view, error)
+      leftOut.add(view.rowType)
+    })
+    views = next.views
+    if (next.served === now) return
     builtAt = performance.now()
-    now = toServed(catalog)
-    onChange(new Set(changed))
+    const changed = changedNames(now.catalog, next.served.catalog)
+    now = next.served
+    onChange(changed)
   }
   return {
     now: () => now,
@@ -108,6 +118,51 @@ export function createSchemaKeeper({
       else timer = setTimeout(change, waitMs).unref()
     },
   }
+}
+
+function changedNames(before: Catalog, after: Catalog): ReadonlySet<string> {
+  const names = [...before.keys(), ...after.keys()]
+  return new Set(names.filter((name) => before.get(name) !== after.get(name)))
+}
+
+/**
+ * What is served with as many of the Views as go together, in their order. Each was checked before it came; whatever that
+ * missed costs the View that came last, and no program.
+ */
+function withoutFailing(
+  wanted: readonly ServedView[],
+  servedWith: (some: readonly ServedView[]) => ServedSchema,
+  onFailing: (view: ServedView, error: unknown) => void,
+): { readonly served: ServedSchema; readonly views: readonly ServedView[] } {
+  let views = wanted
+  for (;;) {
+    try {
+      return { served: servedWith(views), views }
+    } catch (error) {
+      const failing = firstFailing(views, servedWith)
+      if (failing === undefined) throw error
+      onFailing(failing, error)
+      views = views.filter((view) => view !== failing)
+    }
+  }
+}
+
+/** The first View that cannot be served beside those before it, by halves. */
+function firstFailing(
+  views: readonly ServedView[],
+  servedWith: (some: readonly ServedView[]) => ServedSchema,
+): ServedView | undefined {
+  let [good, bad] = [0, views.length]
+  while (bad - good > 1) {
+    const middle = (good + bad) >>> 1
+    try {
+      servedWith(views.slice(0, middle))
+      good = middle
+    } catch {
+      bad = middle
+    }
+  }
+  return views[bad - 1]
 }
 
 /** Whether entities are those of a View as it is served now. */

@@ -123,6 +123,7 @@ test('the schema is built at most twice a second, however often Views change', (
     network: testNetwork,
     collections: hostCollections,
     onChange: () => void builtAt.push(nowMs),
+    onLeftOut: () => assert.fail('both can be served'),
   })
   for (; nowMs < 2_000; nowMs += 10) {
     keeper.setViews(nowMs % 20 === 0 ? [numbers] : [words])
@@ -132,6 +133,47 @@ test('the schema is built at most twice a second, however often Views change', (
   const between = builtAt.slice(1).map((atMs, index) => atMs - (builtAt[index] ?? 0))
   assert.equal(between.length, 4)
   for (const ms of between) assert.ok(ms >= 490, `${builtAt}`)
+})
+
+/** A keeper that serves Views at once, as nothing was built before; and those that it left out. */
+function servedAtOnce(views: readonly ServedView[]): [served: string[], leftOut: string[]] {
+  const leftOut: string[] = []
+  const keeper = createSchemaKeeper({
+    network: testNetwork,
+    collections: hostCollections,
+    onChange: () => undefined,
+    onLeftOut: ({ name }) => void leftOut.push(name),
+  })
+  keeper.setViews(views)
+  return [keeper.views().map(({ name }) => name), leftOut]
+}
+
+test('Views whose names are those of types of others are served beside these', () => {
+  const ends = [...endings, 'Selector', 'CountSelector', '_NumericSelector', 'Block']
+  const views = ends
+    .flatMap((first) => ends.map((second) => `Foo${first}${second}`))
+    .filter((name, index, all) => all.indexOf(name) === index)
+    .flatMap((name, index) =>
+      accepted(`type ${name} { n: Int a: [String] Field: [Int] Count__x: Int }`, index + 1),
+    )
+  const names = views.map(({ name }) => name)
+  assert.ok(names.includes('Foo') && names.includes('FooField') && names.length > 30)
+  assert.deepEqual(servedAtOnce(views), [names, []])
+  assert.deepEqual(servedAtOnce(views.toReversed()), [names.toReversed(), []])
+})
+
+test('a View with which no schema can be built is left out, and all others are served', () => {
+  const broken = (name: string, slot: number): ServedView => {
+    const view = servedView(`type ${name} { n: Int }`, undefined, slot)
+    const fields = view.rowType.fields.map((field) => ({ ...field, name: 'null' }))
+    return { ...view, rowType: { ...view.rowType, fields } }
+  }
+  const views = [numbers, broken('First', 3), words, broken('Second', 4)]
+  assert.deepEqual(servedAtOnce(views), [
+    ['Numbers', 'Words'],
+    ['First', 'Second'],
+  ])
+  assert.deepEqual(servedAtOnce(views.slice(1, 2)), [[], ['First']])
 })
 
 /** Names that belong, or nearly belong, to something else. */

@@ -157,3 +157,17 @@ test('an answer with errors has no data at all', async (t) => {
   assert.equal(data, null)
   assert.deepEqual(errors?.[0]?.path, ['Log'])
 })
+
+test('a misspelt name is compared with few and short ones, whatever strangers call their Views', async (t) => {
+  const { errors } = await openGraphqlRoom(t)
+  const long = 'n'.repeat(33)
+  const cases: Readonly<Record<string, RegExp>> = {
+    '{ Block(ordr: null) { number } }': /^Unknown argument "ordr" on .* Did you mean "order"\?$/,
+    '{ Block(order: {number: UP}) { number } Log { adress } }':
+      /"UP" does not exist in "Ordering" enum/,
+    [`{ Block { ${long} } }`]: /^Cannot query field "n{33}" on type "\w+"\.$/,
+    'query ($filter: LogFilterAr) { Log { address } }': /^Unknown type "LogFilterAr"\.$/,
+  }
+  for (const [query, message] of Object.entries(cases))
+    assert.match((await errors(query))[0] ?? '', message)
+})
