@@ -6,6 +6,7 @@
  */
 import { Agent, buildConnector, WebSocket } from 'undici'
 import { basicAuthorization } from '../basic-authorization.ts'
+import { parseAnswerJson } from './answer-json.ts'
 import { membersOf } from './listed-view.ts'
 import { placeOf, refused, unreachable } from './registry-failure.ts'
 
@@ -27,7 +28,7 @@ export interface CometSocket {
 }
 
 /** The largest View is 1.05 MB of an acknowledgement, which may carry several; what is larger is in the list. */
-const maxMessageBytes = 16 * 1024 * 1024
+const maxMessageBytes = 4 * 1024 * 1024
 /** No chain registers as much: what it may send at once, and in each further second. */
 const allowance = { bytes: 128 * 1024 * 1024, bytesPerSecond: 4 * 1024 * 1024 }
 const statusId = 999
@@ -148,7 +149,7 @@ function receive(state: SocketState, data: unknown): void {
     const seconds = (state.heardMs - state.openedMs) / 1e3
     if (state.bytes > allowance.bytes + allowance.bytesPerSecond * seconds)
       throw new Error('it sends more than any chain registers')
-    readMessage(state, membersOf(JSON.parse(data)))
+    readMessage(state, membersOf(parseAnswerJson(data)))
   } catch (error) {
     endSocket(state, error instanceof Error ? error.message : String(error))
   }

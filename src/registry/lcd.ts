@@ -7,6 +7,7 @@ import { basicAuthorization } from '../basic-authorization.ts'
 import { ServiceError } from '../errors.ts'
 import { readBounded } from '../read-bounded.ts'
 import { viewLimits } from '../views/view.ts'
+import { maxAnswerValues, parseAnswerJson } from './answer-json.ts'
 import {
   type ListedView,
   membersOf,
@@ -48,8 +49,8 @@ export interface Lcd {
 }
 
 const viewsPath = '/shinzonetwork/view/v1/views'
-/** The chain itself passes no more than 10 MiB on; a third more as base64, and the texts around. */
-const maxPageBytes = 16 * 1024 * 1024
+/** Of 500 Views without their bytes, each with the longest name of a type; larger pages are asked for by halves. */
+const maxPageBytes = 4 * 1024 * 1024 + 256 * 1024
 /** The bytes as base64, and what stands beside them. */
 const maxViewBytes = Math.ceil((4 / 3) * viewLimits.wire) + 256 * 1024
 /** Longer keys are none of a store whose keys are addresses. */
@@ -142,13 +143,14 @@ async function ask(
     if (status === 404 && /"code"\s*:\s*5\b/.test(body ?? '')) return null
     // What the chain cannot pass on as one message has code 8; the caller asks for less. Others limit rates with 429.
     const isTooLarge = body === null || (status === 429 && /"code"\s*:\s*8\b/.test(body))
-    if (isTooLarge) throw tooLarge(place, maxBytes)
+    if (isTooLarge) throw tooLarge(place, { maxBytes })
     if (status === 429) throw rateLimited(place, response.headers['retry-after'])
     if (status !== 200) throw refused(place, `HTTP status ${status}`, { status })
-    return JSON.parse(body)
+    return parseAnswerJson(body)
   } catch (error) {
     signal.throwIfAborted()
     if (error instanceof ServiceError) throw error
+    if (error instanceof RangeError) throw tooLarge(place, { maxValues: maxAnswerValues })
     if (error instanceof SyntaxError) throw answerMalformed(place, 'it is not JSON', error)
     throw unreachable(place, 'REGISTRY_LCD_URL', error)
   }

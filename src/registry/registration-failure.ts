@@ -4,6 +4,7 @@
  */
 import { basicAuthorization } from '../basic-authorization.ts'
 import { readBounded } from '../read-bounded.ts'
+import { maxAnswerValues, parseAnswerJson } from './answer-json.ts'
 import { membersOf } from './listed-view.ts'
 import { answerMalformed, placeOf, refused, tooLarge, unreachable } from './registry-failure.ts'
 import { attributesOf, eventsOf } from './tx-events.ts'
@@ -95,8 +96,9 @@ async function search(url: string, query: string, signal: AbortSignal): Promise<
 
 function parse(place: string, text: string): unknown {
   try {
-    return JSON.parse(text)
+    return parseAnswerJson(text)
   } catch (cause) {
+    if (cause instanceof RangeError) throw tooLarge(place, { maxValues: maxAnswerValues })
     throw answerMalformed(place, 'it is not JSON', cause)
   }
 }
@@ -120,7 +122,7 @@ async function post(
     return { status: response.status, text: bytes.toString() }
   } catch (error) {
     signal.throwIfAborted()
-    if (error instanceof RangeError) throw tooLarge(placeOf(url), maxAnswerBytes)
+    if (error instanceof RangeError) throw tooLarge(placeOf(url), { maxBytes: maxAnswerBytes })
     throw unreachable(placeOf(url), '--comet or REGISTRY_RPC_URL', causeOf(error))
   }
 }

@@ -88,12 +88,16 @@ export function answerMalformed(place: string, what: string, cause?: unknown): S
 }
 
 /** REGISTRY_ANSWER_TOO_LARGE: more than may be read, or than the chain itself can pass on. */
-export function tooLarge(place: string, maxBytes: number): ServiceError {
+export function tooLarge(
+  place: string,
+  most: { readonly maxBytes: number } | { readonly maxValues: number },
+): ServiceError {
+  const what = 'maxBytes' in most ? `${most.maxBytes} bytes` : `${most.maxValues} values`
   return new ServiceError(
     'REGISTRY_ANSWER_TOO_LARGE',
-    `the answer of the registry chain at ${place} has more than ${maxBytes} bytes`,
+    `the answer of the registry chain at ${place} has more than ${what}`,
     {
-      facts: { endpoint: place, maxBytes },
+      facts: { endpoint: place, ...most },
       remedy: 'Where this goes on, name another node with REGISTRY_LCD_URL and REGISTRY_RPC_URL.',
     },
   )

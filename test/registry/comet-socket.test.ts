@@ -6,6 +6,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import { openCometSocket } from '../../src/registry/comet-socket.ts'
+import { viewLimits } from '../../src/views/view.ts'
 
 /** RFC 6455 1.3. */
 const websocketGuid = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11'
@@ -107,9 +108,33 @@ test('a frame that is too long, or never ends, ends the connection', async (t) =
   assert.deepEqual(endless.results, [])
 })
 
+test('a message has as many values as those of honest nodes, and no more', async (t) => {
+  const zeros = (count: number): number[] => Array.from({ length: count }, () => 0)
+  const most = zeros(19_997)
+  const more = Buffer.concat([reply(1, { result: most }), reply(1, { result: [...most, 0] })])
+  const nested = frame(`{"id":1,"result":${'['.repeat(3e6)}`)
+  for (const data of [more, Buffer.concat([reply(2, { result: most }), nested])]) {
+    const { opening, results } = await connect(t, [...confirmed, data])
+    assert.equal(await (await opening).closed, 'it has more than 20000 values')
+    assert.deepEqual(results, [most])
+  }
+})
+
+test('a message of three of the largest Views is read, each of which is in it twice', async (t) => {
+  const data = 'A'.repeat((4 / 3) * viewLimits.wire)
+  const result = Array.from({ length: 6 }, () => data)
+  const { opening, results } = await connect(t, [
+    ...confirmed,
+    reply(1, { result }),
+    reply(1, { error: { code: -32603 } }),
+  ])
+  assert.equal(await (await opening).closed, 'it refuses a subscription')
+  assert.deepEqual(results, [result])
+})
+
 test('a node that sends more than any chain registers is left', async (t) => {
-  const flood = reply(1, { result: 'x'.repeat(8 * 1024 * 1024) })
-  const { opening } = await connect(t, [...confirmed, ...Array.from({ length: 20 }, () => flood)])
+  const flood = reply(1, { result: 'x'.repeat(3 * 1024 * 1024) })
+  const { opening } = await connect(t, [...confirmed, ...Array.from({ length: 50 }, () => flood)])
   assert.equal(await (await opening).closed, 'it sends more than any chain registers')
 })
 

@@ -51,6 +51,13 @@ for (const [code, answer] of Object.entries(answers))
     assertExplained(error)
   })
 
+test('REGISTRY_ANSWER_TOO_LARGE is explained where there are too many values', async (t) => {
+  const error = await failure(t, (response) => response.end(`[${'0,'.repeat(1e5)}0]`))
+  assert.equal(error.code, 'REGISTRY_ANSWER_TOO_LARGE')
+  assert.deepEqual(Object.keys(error.facts), ['endpoint', 'maxValues'])
+  assertExplained(error)
+})
+
 test('REGISTRY_VIEW_MISMATCH is explained by its message', () => {
   const { sender, wire } = first
   const view = { name: 'V', registeredAt: 1, wire: new Uint8Array(Buffer.from(wire, 'hex')) }

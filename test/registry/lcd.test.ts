@@ -8,6 +8,7 @@ import { ServiceError } from '../../src/errors.ts'
 import { openLcd } from '../../src/registry/lcd.ts'
 import { listViews } from '../../src/registry/list-views.ts'
 import { retryAfterMs } from '../../src/registry/registry-failure.ts'
+import { viewLimits } from '../../src/views/view.ts'
 import { first } from '../views/vectors.ts'
 
 const never = new AbortController().signal
@@ -142,6 +143,50 @@ test('what is no list of Views is refused, whatever it is', async (t) => {
     response.end(JSON.stringify({ views: [rowOf(1), rowOf(2)] })),
   )
   await assert.rejects(lcd.page(null, 1, never), { message: /a page of 1 has 2 Views/ })
+})
+
+test('an answer has as many values as those of honest nodes, and no more', async (t) => {
+  const of = (zeros: number): string => `{"view":null,"views":[],"x":[${'0,'.repeat(zeros - 1)}0]}`
+  const most = 19_996
+  const texts = [of(most + 1), `{"views":[],"x":[${'{},'.repeat(1e6)}{}]}`, '['.repeat(4e6)]
+  let body = of(most)
+  const lcd = await serve(t, (_, response) => response.end(body))
+  assert.deepEqual(await lcd.page(null, 8, never), { views: [], nextKey: null })
+  const asks = [() => lcd.page(null, 8, never), () => lcd.view(addressOf(1), never)]
+  for (body of texts)
+    for (const ask of asks)
+      await assert.rejects(ask, {
+        code: 'REGISTRY_ANSWER_TOO_LARGE',
+        message: /has more than (?:20000 values|786432 bytes)$/,
+        remedy: /REGISTRY_LCD_URL/,
+      })
+})
+
+test('a page with too many values is asked for by halves', async (t) => {
+  const asked: number[] = []
+  const lenses = Array.from({ length: 500 }, (_, id) => ({ id, args: '', hash: '0x' }))
+  const lcd = await serve(t, ({ searchParams }, response) => {
+    const limit = Number(searchParams.get('pagination.limit'))
+    asked.push(limit)
+    const views = Array.from({ length: limit }, (_, index) => ({
+      ...(rowOf(index) as object),
+      lenses,
+    }))
+    response.end(JSON.stringify({ views }))
+  })
+  assert.equal((await idsOf(listViews(lcd, { pageLimit: 32, maxPages: 3 }, never))).length, 8)
+  assert.deepEqual(asked, [32, 16, 8])
+})
+
+test('a page of 500 Views is read, whatever their names; a larger page is not', async (t) => {
+  let name = 'N'.repeat(viewLimits.sdl)
+  const lcd = await serve(t, (_, response) => {
+    const views = Array.from({ length: 500 }, (_, index) => ({ ...(rowOf(index) as object), name }))
+    response.end(JSON.stringify({ views }))
+  })
+  assert.equal((await lcd.page(null, 500, never)).views.length, 500)
+  name += 'N'.repeat(1_000)
+  await assert.rejects(lcd.page(null, 500, never), { code: 'REGISTRY_ANSWER_TOO_LARGE' })
 })
 
 test('an answer without end is cut off, and one that stands still times out', async (t) => {

@@ -84,6 +84,7 @@ for (const [what, status, body, code] of [
     'REGISTRY_ANSWER_MALFORMED',
   ],
   ['no height', 200, answerOf(7, eventOf(address, 'x')), 'REGISTRY_ANSWER_MALFORMED'],
+  ['too many values', 200, `[${'0,'.repeat(20_000)}0]`, 'REGISTRY_ANSWER_TOO_LARGE'],
   ['too much', 200, ' '.repeat(16 * 1024 * 1024 + 1), 'REGISTRY_ANSWER_TOO_LARGE'],
 ] as const)
   test(`a node that answers with ${what} fails with ${code}`, async (t) => {

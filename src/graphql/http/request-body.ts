@@ -4,6 +4,7 @@
  */
 import type { Readable } from 'node:stream'
 import { errorCodes } from 'fastify'
+import { hasMoreParts } from '../../json-parts.ts'
 import { maxBodyParts, refusal } from '../budget/limits.ts'
 import type { MemoryAccount } from '../budget/memory-pool.ts'
 
@@ -44,43 +45,13 @@ export function receiveBody(
 
 /** The value of a JSON text; undefined for other text. Throws GraphQLError for too many values. */
 export function parseJson(text: string): unknown {
-  if (text.length > maxBodyParts && countParts(text) > maxBodyParts) throw tooManyParts()
+  if (text.length > maxBodyParts && hasMoreParts(text, maxBodyParts)) throw tooManyParts()
   try {
     return JSON.parse(text)
   } catch {
     return undefined
   }
 }
-
-/** Commas and opening brackets outside of strings. */
-function countParts(text: string): number {
-  let parts = 0
-  for (let at = 0; at < text.length; at++) {
-    const code = text.charCodeAt(at)
-    if (code === quote) at = endOfString(text, at)
-    else if (code === comma || code === openBrace || code === openBracket) parts++
-  }
-  return parts
-}
-
-function endOfString(text: string, start: number): number {
-  let at = text.indexOf('"', start + 1)
-  while (at >= 0 && isEscaped(text, at)) at = text.indexOf('"', at + 1)
-  return at < 0 ? text.length : at
-}
-
-/** True for a quote behind an odd number of backslashes. */
-function isEscaped(text: string, at: number): boolean {
-  let before = at
-  while (text.charCodeAt(before - 1) === backslash) before--
-  return (at - before) % 2 === 1
-}
-
-const quote = 0x22
-const comma = 0x2c
-const openBrace = 0x7b
-const openBracket = 0x5b
-const backslash = 0x5c
 
 const tooManyParts = (): Error =>
   refusal(

@@ -1,0 +1,46 @@
+/**
+ * How many values a JSON text has, found without parsing it: many small ones take time and memory that its length does
+ * not show, more than a second and 600 MB for 16 MiB of them.
+ */
+
+const quote = 0x22
+const comma = 0x2c
+const openBrace = 0x7b
+const openBracket = 0x5b
+const backslash = 0x5c
+/** Of one value and what is around it: its digits, its indentation. */
+const charactersOutsideStrings = 16
+
+/**
+ * Whether a text has more than `most` commas and opening brackets outside of strings. What takes as long to look through is
+ * answered alike: more than 16 times as many characters there, or escaped quotes.
+ */
+export function hasMoreParts(text: string, most: number): boolean {
+  let parts = 0
+  let steps = 0
+  let isString = false
+  for (let at = 0; at < text.length; at++) {
+    if (isString) {
+      at = text.indexOf('"', at)
+      if (at < 0) return false
+      isString = isEscaped(text, at)
+    } else {
+      const code = text.charCodeAt(at)
+      if (code === quote) isString = true
+      else if (isCounted(code)) parts++
+    }
+    if (parts > most || ++steps > charactersOutsideStrings * most) return true
+  }
+  return false
+}
+
+function isCounted(code: number): boolean {
+  return code === comma || code === openBrace || code === openBracket
+}
+
+/** True for a quote behind an odd number of backslashes. */
+function isEscaped(text: string, at: number): boolean {
+  let before = at
+  while (text.charCodeAt(before - 1) === backslash) before--
+  return (at - before) % 2 === 1
+}

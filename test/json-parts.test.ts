@@ -1,0 +1,38 @@
+/** Commas and opening brackets of a JSON text, counted without parsing it. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { hasMoreParts } from '../src/json-parts.ts'
+
+test('what stands outside of strings is counted, of any JSON', () => {
+  fc.assert(
+    fc.property(fc.json({ noUnicodeString: false }), (text) => {
+      const outside = text.replaceAll(/"(?:[^"\\]|\\.)*"/g, '')
+      const parts = outside.match(/[,{[]/g)?.length ?? 0
+      const many = `[${text},${' '.repeat(parts)}"${' '.repeat(16 * (parts + 2))}"]`
+      assert.equal(hasMoreParts(many, parts + 2), outside.length > 16 * (parts + 2))
+      assert.ok(hasMoreParts(many, parts + 1))
+    }),
+  )
+})
+
+test('strings do not count, however long they are and whatever is escaped in them', () => {
+  const strings = [',[{'.repeat(1_000), '\\,'.repeat(1_000), '\\\\', '\n'.repeat(1_000), '']
+  const text = JSON.stringify(strings)
+  assert.equal(hasMoreParts(text, 5), false)
+  assert.equal(hasMoreParts(text, 4), true)
+  assert.equal(hasMoreParts(`"${',"'.repeat(100)}`, 49), true)
+  assert.equal(hasMoreParts(`"${','.repeat(100)}`, 1), false, 'a text that does not end')
+})
+
+test('what takes as long to look through as many values is taken for as many', () => {
+  for (const [before, filling, after] of [
+    ['[', ' ', ']'],
+    ['', '1', ''],
+    ['"', '\\"', '"'],
+  ] as const) {
+    const of = (count: number): string => `${before}${filling.repeat(count)}${after}`
+    assert.equal(hasMoreParts(of(1_500), 100), false)
+    assert.equal(hasMoreParts(of(1_700), 100), true)
+  }
+})
