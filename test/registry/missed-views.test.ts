@@ -1,6 +1,7 @@
 /** What an event or a former list had is not missed, whoever has forgotten it since. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import fc from 'fast-check'
 import { createMissedViews } from '../../src/registry/missed-views.ts'
 
 const idOf = (index: number): string => `0x${index.toString(16).padStart(40, '0')}`
@@ -55,4 +56,53 @@ test('where more was announced than is remembered, the next list counts nothing 
   for (const index of [3, 4]) missed.announced(idOf(index))
   assert.equal(listed(missed, 1, 2, 3, 4), 0)
   assert.equal(listed(missed, 1, 2, 3, 4, 5), 1)
+})
+
+test('an event that arrives after its View was listed counts for that list', () => {
+  const missed = createMissedViews()
+  listed(missed, 1)
+  const list = missed.begin()
+  list.add([idOf(2), idOf(3), idOf(2)])
+  for (const index of [2, 2, 4]) missed.announced(idOf(index))
+  assert.equal(list.end(), 1)
+  assert.equal(listed(missed, 2, 3, 4), 0)
+})
+
+/** All IDs are compared once a list has ended. */
+function createComparison() {
+  let seen = new Set<number>()
+  let recent = new Set<number>()
+  return {
+    announced: (index: number) => [seen, recent].map((set) => set.add(index)),
+    end: (list: ReadonlySet<number>): number => {
+      const missed = [...list].filter((index) => !seen.has(index)).length
+      seen = new Set([...list, ...recent])
+      recent = new Set()
+      return missed
+    },
+  }
+}
+
+test('what is compared as it comes is what a comparison at the end finds', () => {
+  const index = fc.nat({ max: 7 })
+  const step = fc.record({ isEvent: fc.boolean(), index })
+  const list = fc.record({ steps: fc.array(step, { maxLength: 10 }), isWhole: fc.boolean() })
+  fc.assert(
+    fc.property(fc.array(list, { maxLength: 6 }), (lists) => {
+      const missed = createMissedViews()
+      const comparison = createComparison()
+      for (const { steps, isWhole } of lists) {
+        const ids = missed.begin()
+        for (const { isEvent, index: at } of steps) {
+          if (!isEvent) ids.add([idOf(at)])
+          else {
+            missed.announced(idOf(at))
+            comparison.announced(at)
+          }
+        }
+        const whole = new Set(steps.filter(({ isEvent }) => !isEvent).map(({ index: at }) => at))
+        if (isWhole) assert.equal(ids.end(), comparison.end(whole))
+      }
+    }),
+  )
 })
