@@ -6,6 +6,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { type ErrorCode, ServiceError } from '../errors.ts'
+import { onOneLine } from '../one-line.ts'
 import { type Backoff, backoffMs } from '../primitives/backoff.ts'
 import type { RpcBlock, RpcReceipt } from '../primitives/rpc-block.ts'
 import {
@@ -56,6 +57,8 @@ interface BlockReader {
 const receiptMethod = 'eth_getTransactionReceipt'
 /** How often a request may return no further receipt before the block itself is read again. */
 const stallsAllowed = 2
+/** Names of a header's unknown fields that are logged. */
+const maxShownFields = 20
 
 /** The state of a block reader. */
 interface ReaderState {
@@ -104,7 +107,7 @@ function checkChainId(response: unknown): number {
   const id = toInteger(response)
   if (id > 0) return id
   throw new ServiceError('CHAIN_ANSWER_MALFORMED', 'the node’s response is not a chain ID', {
-    facts: { starts: typeof response === 'string' ? response.slice(0, 40) : typeof response },
+    facts: { starts: typeof response === 'string' ? onOneLine(response, 40) : typeof response },
     remedy: 'Check that the URL is the JSON-RPC address of an execution node.',
   })
 }
@@ -149,8 +152,9 @@ function verifyHeader(state: ReaderState, block: CheckedBlock, number: number): 
   state.metrics.unverifiedHeaders.inc()
   if (state.unverifiedReported) return
   state.unverifiedReported = true
+  const fields = verdict.fields.slice(0, maxShownFields).map((name) => onOneLine(name, 40))
   state.log.warn(
-    { height: number, fields: verdict.fields },
+    { height: number, fields },
     'headers have unknown fields: block hashes are taken from the node without verification',
   )
 }

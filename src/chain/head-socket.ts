@@ -4,6 +4,7 @@
  */
 import { Agent, WebSocket } from 'undici'
 import { ServiceError } from '../errors.ts'
+import { onOneLine } from '../one-line.ts'
 import { checkHeader } from './block-check.ts'
 import type { ChainHead } from './block-reader.ts'
 
@@ -23,6 +24,8 @@ export interface HeadSocket {
 
 /** A head is a header of under 2 kB; some nodes add fields. */
 const maxMessageBytes = 256 * 1024
+/** Characters of why a socket ended: a node may say it. */
+const maxReason = 300
 const subscribeId = 1
 const subscribeCall = JSON.stringify({
   jsonrpc: '2.0',
@@ -90,7 +93,7 @@ function startSocket(options: HeadSocketOptions, onHead: (head: ChainHead) => vo
     try {
       read(JSON.parse(String(data)))
     } catch (error) {
-      reason = error instanceof Error ? error.message : String(error)
+      reason = onOneLine(error instanceof Error ? error.message : String(error), maxReason)
       close()
     }
   })
@@ -116,7 +119,7 @@ function createMessageReader(
       if (subscription !== null && params?.subscription === subscription)
         onHead(toHead(params.result))
     } else if (id === subscribeId) {
-      if (typeof result !== 'string') throw new Error(error?.message ?? 'subscription refused')
+      if (typeof result !== 'string') throw new Error(refusalOf(error))
       subscription = result
       onSubscribed()
     }
@@ -127,8 +130,12 @@ interface SocketMessage {
   readonly id?: unknown
   readonly method?: unknown
   readonly result?: unknown
-  readonly error?: { readonly message?: string }
+  readonly error?: { readonly message?: unknown } | null
   readonly params?: { readonly subscription?: unknown; readonly result?: unknown }
+}
+
+function refusalOf(error: SocketMessage['error']): string {
+  return typeof error?.message === 'string' ? error.message : 'subscription refused'
 }
 
 function toHead(result: unknown): ChainHead {

@@ -3,6 +3,7 @@
  * body, and decodes a response body into one outcome per call, in the order of the calls.
  */
 import { ServiceError } from '../errors.ts'
+import { onOneLine } from '../one-line.ts'
 
 export interface RpcCall {
   readonly method: string
@@ -14,8 +15,15 @@ export interface RpcCall {
  */
 export type RpcOutcome =
   | { readonly kind: 'result'; readonly value: unknown }
-  | { readonly kind: 'error'; readonly code: number; readonly message: string }
+  | RpcError
   | { readonly kind: 'missing' }
+
+interface RpcError {
+  readonly kind: 'error'
+  readonly code: number
+  /** One line, cut where it is long. */
+  readonly message: string
+}
 
 /** `refused` = one error for the whole batch, which is how nodes refuse batches. */
 type RpcResponse =
@@ -27,6 +35,8 @@ export const methodNotFound = -32601
 /** The outcome of a call without a response. */
 export const missing: RpcOutcome = { kind: 'missing' }
 const maxShownCharacters = 120
+/** Characters of an error's message: it goes into messages, the log and `/health`. */
+const maxMessageCharacters = 300
 
 /** The request body: one object for one call, an array for more. Ids count up from `firstId`. */
 export function encodeCalls(calls: readonly RpcCall[], firstId: number): string {
@@ -71,7 +81,8 @@ function outcomeOf(item: unknown): RpcOutcome | null {
   const { result, error } = item as { result?: unknown; error?: unknown }
   if (typeof error === 'object' && error !== null) {
     const { code, message } = error as { code?: unknown; message?: unknown }
-    const text = typeof message === 'string' ? message : 'no message'
+    const text =
+      typeof message === 'string' ? onOneLine(message, maxMessageCharacters) : 'no message'
     return { kind: 'error', code: toNumber(code), message: text }
   }
   return result === undefined ? null : { kind: 'result', value: result }
@@ -84,7 +95,7 @@ function toNumber(value: unknown): number {
 
 function malformed(what: string, text: string, cause?: unknown): ServiceError {
   return new ServiceError('CHAIN_ANSWER_MALFORMED', `the node's response is ${what}`, {
-    facts: { starts: text.slice(0, maxShownCharacters), characters: text.length },
+    facts: { starts: onOneLine(text, maxShownCharacters), characters: text.length },
     remedy: 'Check that the URL is the JSON-RPC address of an execution node.',
     cause,
   })

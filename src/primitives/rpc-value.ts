@@ -3,6 +3,7 @@
  * what is absent as null. Hex digits themselves are checked where they are turned into bytes.
  */
 import { ServiceError } from '../errors.ts'
+import { onOneLine } from '../one-line.ts'
 import { maxInt } from './bounds.ts'
 
 /** Where in the answer a value stands, for the message when it cannot be read. */
@@ -119,7 +120,7 @@ export function malformedRpcValue(
     location.index < 0
       ? `${location.part}.${field}`
       : `${location.part}[${location.index}].${field}`
-  const shown = JSON.stringify(found)?.slice(0, 80) ?? 'nothing'
+  const shown = found === undefined ? 'nothing' : onOneLine(JSON.stringify(found), 80)
   return new ServiceError('PRIMITIVES_BLOCK_MALFORMED', `The node answered ${path} = ${shown}`, {
     facts: { field: path, found: shown },
     remedy: 'Check the execution node: its answer does not follow the JSON-RPC specification.',

@@ -87,6 +87,22 @@ test('a node that refuses the subscription is no source of heads', async (t) => 
   await assert.rejects(opening, { code: 'CHAIN_UNREACHABLE', message: /no notifications here/ })
 })
 
+test('of a long refusal of the subscription the beginning is shown, on one line', async (t) => {
+  const message = `no\n\u001b[2J${'x'.repeat(200_000)}`
+  const { opening } = await openTo(t, [frame(JSON.stringify({ id: 1, error: { message } }))])
+  await assert.rejects(opening, ({ message: shown }: Error) => {
+    assert.match(shown, /^no WebSocket at 127\.0\.0\.1:\d+: no \[2Jx{293}…$/)
+    return true
+  })
+})
+
+test('a refusal of the subscription whose message is no text is one like others', async (t) => {
+  for (const error of ['null', '7', '{"message":{"toString":1}}']) {
+    const { opening } = await openTo(t, [frame(`{"id":1,"error":${error}}`)])
+    await assert.rejects(opening, { message: /subscription refused$/ })
+  }
+})
+
 test('a node that never confirms the subscription times out', async (t) => {
   const { opening } = await openTo(t, [], 50)
   await assert.rejects(opening, { code: 'CHAIN_TIMEOUT' })

@@ -84,6 +84,36 @@ test('headers with fields of a fork not known here are taken, counted, and repor
   )
 })
 
+test('of many long names of unknown fields some are logged, each cut', async (t) => {
+  const names = Array.from({ length: 1_000 }, (_, index) => `field${index}${'x'.repeat(1_000)}`)
+  const unknown = Object.fromEntries(names.map((name) => [name, '0x1']))
+  const { chain, log } = await openBefore(t, { gasUsed: '0x7', ...unknown })
+  await read(chain)
+  const shown = names.slice(0, 20).map((name) => `${name.slice(0, 40)}…`)
+  assert.deepEqual(
+    log.lines.map(({ fields }) => fields),
+    [shown],
+  )
+})
+
+test('a long message of an error reaches neither log nor failure whole', async (t) => {
+  for (const method of ['eth_getBlockByNumber', 'eth_getTransactionReceipt']) {
+    const { chain, log, change } = await openBefore(t, {})
+    const error = { code: -32000, message: `no${'!'.repeat(1_000_000)}` }
+    change((asked) => (asked === method ? { error } : undefined))
+    const stop = new AbortController()
+    t.after(() => stop.abort())
+    const ended = assert.rejects(chain.block(1, stop.signal), { name: 'AbortError' })
+    const line = await log.line('execution node fails, will try again until it answers')
+    const failure = chain.failure() ?? assert.fail()
+    assert.equal(line['reason'], failure.message)
+    assert.match(failure.message, /[^!]no!{298}…/)
+    assert.ok(JSON.stringify(log.lines).length < 10_000)
+    stop.abort()
+    await ended
+  }
+})
+
 test('with verify off any header is taken', async (t) => {
   const { chain, log } = await openBefore(t, { gasUsed: '0x7' }, { verify: 'off' })
   assert.deepEqual(await read(chain), [1, 2, 3])

@@ -64,8 +64,24 @@ for (const [name, text] of [
 test('of a long response that is malformed the beginning is shown', () => {
   const text = `<html>${'x'.repeat(1_000)}`
   assert.throws(() => decodeResponse(text, 1, 7), {
-    facts: { starts: text.slice(0, 120), characters: text.length },
+    facts: { starts: `${text.slice(0, 120)}…`, characters: text.length },
   })
+})
+
+test('a message of an error is one line of at most 300 characters', () => {
+  const messageOf = (message: string): unknown => {
+    const answer = JSON.stringify(reply(7, { error: { code: -32000, message } }))
+    return decodeResponse(answer, 1, 7)
+  }
+  for (const [message, shown] of [
+    ['x'.repeat(300), 'x'.repeat(300)],
+    ['x'.repeat(301), `${'x'.repeat(300)}…`],
+    ['no\n\u001b[2Jway\u202e', 'no [2Jway'],
+  ] as const)
+    assert.deepEqual(messageOf(message), {
+      kind: 'outcomes',
+      outcomes: [{ kind: 'error', code: -32000, message: shown }],
+    })
 })
 
 test('one result for a batch is an error with a code', () => {

@@ -3,16 +3,12 @@
  * length of what follows (four bytes, little-endian), and that; nil and the end of the stream are the type alone.
  */
 
+import { onOneLine } from '../../one-line.ts'
 import { enterLens } from '../running-lens.ts'
-import {
-  abiError,
-  exportMissing,
-  lensError,
-  onOneLine,
-  startSection,
-  thrownError,
-} from './lens-error.ts'
+import { abiError, exportMissing, lensError, startSection, thrownError } from './lens-error.ts'
 import { runLimits } from './run-limits.ts'
+
+const maxErrorCharacters = 500
 
 /** A compiled lens. */
 export interface CompiledLens {
@@ -217,7 +213,8 @@ function readPayload(place: number, memory: Buffer, pointer: number): Buffer {
 }
 
 function errorText(place: number, memory: Buffer, pointer: number): string {
-  return onOneLine(readPayload(place, memory, pointer).toString('utf8', 0, 4096))
+  const text = readPayload(place, memory, pointer).toString('utf8', 0, 4096)
+  return onOneLine(text, maxErrorCharacters)
 }
 
 function setParam(parts: Parts, setArguments: LensFunction, args: string): void {

@@ -51,11 +51,3 @@ export function thrownError(place: number, during: string, error: unknown): unkn
 function isStackOverflow(error: unknown): error is RangeError {
   return error instanceof RangeError && error.message.startsWith('Maximum call stack size')
 }
-
-const maxErrorCharacters = 500
-
-/** A text out of a lens on one line, cut where it is long. */
-export function onOneLine(text: string): string {
-  const line = text.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\s]+/gu, ' ').trim()
-  return line.length > maxErrorCharacters ? `${line.slice(0, maxErrorCharacters)}…` : line
-}
