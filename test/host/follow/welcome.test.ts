@@ -11,7 +11,7 @@ import { openFollowRoom } from './support/follow-room.ts'
 
 /** The longest SDL that a View may have, all of it a name. */
 function longSdl(slot: number): string {
-  const [start, end] = [`type Long${slot}`, ' { a: String }']
+  const [start, end] = ['"', `" type Long${slot} { a: String }`]
   return `${start}${'x'.repeat(viewLimits.sdl - start.length - end.length)}${end}`
 }
 
