@@ -13,8 +13,9 @@ const noChecksum: readonly number[] = Array.from({ length: checksumLength }, () 
 
 /** The account as 0x and 40 lower-case digits; null for what is no Bech32 address of 20 bytes. */
 export function fromBech32(text: string): string | null {
+  if (text.length > maxLength) return null
   const lower = text.toLowerCase()
-  if (text.length > maxLength || (text !== lower && text !== text.toUpperCase())) return null
+  if (text !== lower && text !== text.toUpperCase()) return null
   const separator = lower.lastIndexOf('1')
   const prefix = lower.slice(0, separator)
   if (separator < 1 || !/^[!-~]+$/.test(prefix)) return null

@@ -122,7 +122,9 @@ async function readView(
   if ('reason' in listed) return listed
   if (listed.id !== id) throw answerMalformed(state.place, `it is another View than ${id}`)
   const wire = wireOf(view)
-  return wire === null ? { id, reason: 'its bytes are not base64' } : { ...listed, wire }
+  return wire === null
+    ? { id, reason: 'its bytes are not base64, or too many' }
+    : { ...listed, wire }
 }
 
 /** The parsed body; null for 404. */

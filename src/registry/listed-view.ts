@@ -2,6 +2,7 @@
  * A View as the registry chain tells of it, before anything of that is verified. Each generation of the chain has other
  * names for the same facts, in the JSON of its LCD and in the attributes of its events; all are read.
  */
+import { viewLimits } from '../views/view.ts'
 import { noSender, parseViewID } from '../views/view-id.ts'
 import { fromBech32 } from './bech32.ts'
 
@@ -41,37 +42,51 @@ export interface AnnouncedView extends Pick<ListedView, 'id' | 'sender' | 'name'
 /** Longest name that is passed on; GraphQL has no longer ones. */
 const namePattern = /^[A-Za-z0-9_]{1,256}$/
 const prefixedAddress = /^[A-Za-z0-9_]+_(0x[0-9a-f]{40})$/i
+/** The longest ID is that with the name of a type before it. */
+const maxIDCharacters = 256 + '_0x'.length + 64
+/** As base64. */
+const maxWireCharacters = 4 * Math.ceil(viewLimits.wire / 3)
 /** What is shown of an invalid ID. */
 const shownCharacters = 80
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** Reads one View of a list. */
+/** Reads one View of a list, of whose bytes nothing is looked at. */
 export function readListedView(value: unknown): ListedView | RefusedView {
   const fields = membersOf(value)
-  const announced = readAnnouncedView(fields)
-  if ('reason' in announced) return announced
-  const { id, sender, name } = announced
+  const claims = readClaims(fields)
+  if ('reason' in claims) return claims
   const registeredAt = heightOf(fields['height'])
-  if (registeredAt === null) return { id, reason: 'its height is invalid' }
-  return { id, sender, name, registeredAt }
+  return registeredAt === null
+    ? { id: claims.id, reason: 'its height is invalid' }
+    : { ...claims, registeredAt }
 }
 
 /** Reads the attributes of one event. */
 export function readAnnouncedView(fields: Fields): AnnouncedView | RefusedView {
+  const claims = readClaims(fields)
+  return 'reason' in claims ? claims : { ...claims, wire: wireOf(fields) }
+}
+
+function readClaims(fields: Fields): Pick<ListedView, 'id' | 'sender' | 'name'> | RefusedView {
   const claimed = first(fields, ['address', 'contract_address', 'view_id', 'key'])
   const id = canonicalID(claimed)
-  if (id === null) return { id: claimed.slice(0, shownCharacters), reason: 'its ID is invalid' }
+  if (id === null) return { id: beginningOf(claimed), reason: 'its ID is invalid' }
   const sender = accountOf(first(fields, ['creator']))
   if (sender === null) return { id, reason: 'its creator is not an account' }
   const name = first(fields, ['name'])
   // Old generations do not send it.
   if (name !== '' && !namePattern.test(name))
     return { id, reason: 'its name is not that of a type' }
-  return { id, sender, name, wire: bytesOf(first(fields, ['data', 'view'])) }
+  return { id, sender, name }
 }
 
-/** The wire bytes of what a list or a view request returned; null without any. */
+/** A copy: a slice of a text keeps all of it in memory. */
+function beginningOf(text: string): string {
+  return Buffer.from(text.slice(0, shownCharacters)).toString()
+}
+
+/** The wire bytes of a View or of an event; null without any, and where there are more than a View may have. */
 export function wireOf(value: unknown): Uint8Array | null {
   return bytesOf(first(membersOf(value), ['data', 'view']))
 }
@@ -83,6 +98,7 @@ export function membersOf(value: unknown): Fields {
 
 /** An ID in the one form in which IDs are compared; null for none. */
 function canonicalID(text: string): string | null {
+  if (text.length > maxIDCharacters) return null
   const parsed = parseViewID(prefixedAddress.exec(text)?.[1] ?? text)
   return parsed?.address ?? parsed?.id ?? null
 }
@@ -106,7 +122,7 @@ function heightOf(value: unknown): number | null {
 
 /** Buffer skips what is no base64, so what it makes of it is compared. */
 function bytesOf(text: string): Uint8Array | null {
-  if (text === '') return null
+  if (text === '' || text.length > maxWireCharacters) return null
   const bytes = Buffer.from(text, 'base64')
   return bytes.toString('base64') === text ? new Uint8Array(bytes) : null
 }

@@ -220,15 +220,27 @@ test('errors and redirects are failures that say the status', async (t) => {
 
 test('a View is fetched with its bytes; another one in its place is refused', async (t) => {
   const view = { ...(rowOf(1) as object), data: Buffer.from(first.wire, 'hex').toString('base64') }
+  const dataOf = (bytes: number) => ({ data: Buffer.alloc(bytes).toString('base64') })
+  const others: Record<string, object> = {
+    [addressOf(4)]: { address: addressOf(4), data: '!' },
+    [addressOf(5)]: { address: addressOf(5), ...dataOf(viewLimits.wire) },
+    [addressOf(6)]: { address: addressOf(6), ...dataOf(viewLimits.wire + 1) },
+  }
   const lcd = await serve(t, ({ pathname }, response) => {
     const id = pathname.split('/').at(-1)
     if (id === addressOf(3)) response.writeHead(404).end('{"code":5,"message":"view not found"}')
-    else response.end(JSON.stringify({ view: id === addressOf(4) ? { ...view, data: '!' } : view }))
+    else response.end(JSON.stringify({ view: { ...view, ...others[id ?? ''] } }))
   })
   const found = await lcd.view(addressOf(1), never)
   assert.ok(found !== null && 'wire' in found)
   assert.equal(Buffer.from(found.wire).toString('hex'), first.wire)
   assert.equal(await lcd.view(addressOf(3), never), null)
+  const reason = 'its bytes are not base64, or too many'
+  for (const id of [addressOf(4), addressOf(6)])
+    assert.deepEqual(await lcd.view(id, never), { id, reason })
+  const largest = await lcd.view(addressOf(5), never)
+  assert.ok(largest !== null && 'wire' in largest)
+  assert.equal(largest.wire.length, viewLimits.wire)
   await assert.rejects(lcd.view(addressOf(2), never), { code: 'REGISTRY_ANSWER_MALFORMED' })
 })
 

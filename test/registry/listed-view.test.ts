@@ -5,6 +5,7 @@ import fc from 'fast-check'
 import { readAnnouncedView, readListedView } from '../../src/registry/listed-view.ts'
 import { readTxEvents } from '../../src/registry/tx-events.ts'
 import { verifyView } from '../../src/registry/verify-view.ts'
+import { viewLimits } from '../../src/views/view.ts'
 import { first } from '../views/vectors.ts'
 
 const data = Buffer.from(first.wire, 'hex').toString('base64')
@@ -39,6 +40,25 @@ test('an event is read in the words of each generation', () => {
       { ...announced, id, name: '', wire },
     ],
   )
+})
+
+test('bytes are read up to those of the largest View, and of an event alone', () => {
+  const { address, sender: creator } = first
+  const dataOf = (bytes: number): string => Buffer.alloc(bytes, 7).toString('base64')
+  const wireOf = (bytes: number): unknown => {
+    const view = readAnnouncedView({ address, creator, name: 'V', data: dataOf(bytes) })
+    return 'wire' in view && view.wire
+  }
+  assert.deepEqual(wireOf(viewLimits.wire), new Uint8Array(viewLimits.wire).fill(7))
+  assert.equal(wireOf(viewLimits.wire + 1), null)
+  assert.deepEqual(readListedView({ address, creator, name: 'V', height: 7, data: '!' }), listed)
+})
+
+test('an ID has as many characters as the longest name of a type leaves it, and no more', () => {
+  const { id, sender: creator } = first
+  const readOf = (name: string) => readAnnouncedView({ key: `${name}_${id}`, creator })
+  assert.equal(readOf('N'.repeat(256)).id, id)
+  assert.deepEqual(readOf('N'.repeat(257)), { id: 'N'.repeat(80), reason: 'its ID is invalid' })
 })
 
 test('what cannot be a View is refused with the reason', () => {
