@@ -15,9 +15,9 @@ import {
   type StatementsRequest,
   statementsDigest,
 } from '../row-votes/row-vote-exchange.ts'
+import { createShareOfTime } from '../share-of-time.ts'
 import type { Snapshot, StatementPlace } from '../store/store.ts'
 import { readRequest } from './read-request.ts'
-import { createShareOfTime } from './share-of-time.ts'
 import { digestsByGroup, groupsOf, type StoredPlaces } from './vote-groups.ts'
 
 type StatementView = Pick<Snapshot, 'rowBlocks' | 'rowStatementPlaces' | 'rowStatementMessage'>

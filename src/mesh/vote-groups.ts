@@ -3,7 +3,7 @@
  * within a share of the thread's time.
  */
 import { type GroupDigest, groupHeights, groupOf } from '../primitives/vote-exchange.ts'
-import type { ShareOfTime } from './share-of-time.ts'
+import type { ShareOfTime } from '../share-of-time.ts'
 
 /** What is read of a store, and how much time reading it may take. */
 export interface StoredPlaces<View> {

@@ -15,9 +15,9 @@ import {
   type VoteRequest,
   voteLimits,
 } from '../primitives/vote-exchange.ts'
+import { createShareOfTime } from '../share-of-time.ts'
 import type { SealedPlace, Snapshot } from '../store/store.ts'
 import { readRequest } from './read-request.ts'
-import { createShareOfTime } from './share-of-time.ts'
 import { digestsByGroup, groupsOf, type Heights, type StoredPlaces } from './vote-groups.ts'
 
 type VoteView = Pick<Snapshot, 'sealPlaces' | 'sealsOf'>

@@ -18,6 +18,7 @@ export const sourceFloors: Floors = [
   'one-line',
   'read-bounded',
   'scraped-gauge',
+  'share-of-time',
   'primitives',
   ['verify', 'views'],
   ['row-votes', 'follow'],

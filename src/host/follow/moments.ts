@@ -2,8 +2,9 @@
  * Reading the store for followers: all that look in one turn of the event loop share a snapshot and what was found in it,
  * and those that catch up share a tenth of the time.
  */
-import { createShareOfTime } from '../../mesh/share-of-time.ts'
+
 import type { RowStatement } from '../../row-votes/row-statement.ts'
+import { createShareOfTime } from '../../share-of-time.ts'
 import type { Snapshot, StoreReader } from '../../store/store.ts'
 import {
   readStandingViews,

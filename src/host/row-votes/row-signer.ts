@@ -6,7 +6,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { DigestSigner } from '../../identity/signature.ts'
 import { runtimeVersion } from '../../lens/program/run-limits.ts'
-import { createShareOfTime, type ShareOfTime } from '../../mesh/share-of-time.ts'
 import {
   addHeights,
   eachHeight,
@@ -16,6 +15,7 @@ import {
 } from '../../primitives/height-ranges.ts'
 import { type RowStatement, rowsDigest } from '../../row-votes/row-statement.ts'
 import { blockRoot } from '../../row-votes/view-leaf.ts'
+import { createShareOfTime, type ShareOfTime } from '../../share-of-time.ts'
 import type { StoreReader } from '../../store/store.ts'
 import type { Writer } from '../apply/writer.ts'
 import type { RowsWriter } from '../views/engine.ts'

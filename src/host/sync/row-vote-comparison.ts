@@ -3,11 +3,11 @@
  * of each group of heights that differs. Peers of other kinds and older Hosts do not speak of it.
  */
 import { statementDigests } from '../../mesh/row-vote-responder.ts'
-import type { ShareOfTime } from '../../mesh/share-of-time.ts'
 import type { Heights } from '../../mesh/vote-groups.ts'
 import type { P2p } from '../../p2p/p2p.ts'
 import { decodeDigestsAnswer, voteLimits } from '../../primitives/vote-exchange.ts'
 import { encodeRowVoteRequest, type RowVoteRequest } from '../../row-votes/row-vote-exchange.ts'
+import type { ShareOfTime } from '../../share-of-time.ts'
 import type { StoreReader } from '../../store/store.ts'
 import type { Writer } from '../apply/writer.ts'
 import type { HostMetrics } from '../metrics.ts'

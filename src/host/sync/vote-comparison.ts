@@ -2,7 +2,7 @@
  * One comparison with one peer: the heads of the accepted signers, digests of their seals over pages of
  * heights, and the seals of each group of heights that differs.
  */
-import type { ShareOfTime } from '../../mesh/share-of-time.ts'
+
 import type { Heights } from '../../mesh/vote-groups.ts'
 import { groupDigests } from '../../mesh/vote-responder.ts'
 import type { P2p } from '../../p2p/p2p.ts'
@@ -14,6 +14,7 @@ import {
   type VoteRequest,
   voteLimits,
 } from '../../primitives/vote-exchange.ts'
+import type { ShareOfTime } from '../../share-of-time.ts'
 import type { StoreReader } from '../../store/store.ts'
 import type { Writer } from '../apply/writer.ts'
 import type { HostMetrics } from '../metrics.ts'

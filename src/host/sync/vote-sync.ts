@@ -5,8 +5,8 @@
  */
 import type { Logger } from 'pino'
 import { ServiceError } from '../../errors.ts'
-import { createShareOfTime, type ShareOfTime } from '../../mesh/share-of-time.ts'
 import type { P2p } from '../../p2p/p2p.ts'
+import { createShareOfTime, type ShareOfTime } from '../../share-of-time.ts'
 import { compareRowVotes, type RowVoteComparisonParts } from './row-vote-comparison.ts'
 import { compareVotes, type VoteComparisonParts } from './vote-comparison.ts'
 import type { OlderPages } from './vote-pages.ts'

@@ -1,5 +1,5 @@
 /**
- * Work for peers, on a thread that has other things to do: a piece at a time, and never more of the time
+ * Work that others cause, on a thread that has other things to do: a piece at a time, and never more of the time
  * than its share.
  */
 import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises'

@@ -1,7 +1,7 @@
 /** Work that peers ask for leaves the thread to others. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createShareOfTime } from '../../src/mesh/share-of-time.ts'
+import { createShareOfTime } from '../src/share-of-time.ts'
 
 test('pieces run one after the other, each in a turn of its own, and answer or throw', async () => {
   const time = createShareOfTime()
