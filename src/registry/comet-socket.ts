@@ -6,6 +6,7 @@
  */
 import { Agent, buildConnector, WebSocket } from 'undici'
 import { basicAuthorization } from '../basic-authorization.ts'
+import { createShareOfTime, type ShareOfTime } from '../share-of-time.ts'
 import { parseAnswerJson } from './answer-json.ts'
 import { membersOf } from './listed-view.ts'
 import { placeOf, refused, unreachable } from './registry-failure.ts'
@@ -31,6 +32,10 @@ export interface CometSocket {
 const maxMessageBytes = 4 * 1024 * 1024
 /** No chain registers as much: what it may send at once, and in each further second. */
 const allowance = { bytes: 128 * 1024 * 1024, bytesPerSecond: 4 * 1024 * 1024 }
+/** Of messages that wait to be read. */
+const maxWaitingBytes = 16 * 1024 * 1024
+/** What the smallest message counts as. */
+const minMessageBytes = 16 * 1024
 const statusId = 999
 
 interface SocketState {
@@ -42,7 +47,11 @@ interface SocketState {
   /** IDs of questions whose subscriptions are not confirmed. */
   readonly unconfirmed: Set<number>
   readonly openedMs: number
+  /** Messages are read one at a time, and not all the time, however many arrive at once. */
+  readonly time: ShareOfTime
   bytes: number
+  waitingBytes: number
+  isEnded: boolean
   heardMs: number
   /** Why it ends; an error where there was no connection. */
   reason: string | Error
@@ -100,7 +109,10 @@ function startSocket(
     closed: Promise.withResolvers(),
     unconfirmed: new Set(queries.map((_, index) => index + 1)),
     openedMs: performance.now(),
+    time: createShareOfTime(),
     bytes: 0,
+    waitingBytes: 0,
+    isEnded: false,
     heardMs: performance.now(),
     reason: 'closed by the node',
   }
@@ -126,10 +138,9 @@ function startSocket(
 }
 
 /** Does not wait for the peer, which may be gone. */
-function endSocket(
-  { options, socket, subscribed, closed }: SocketState,
-  reason: string | Error,
-): void {
+function endSocket(state: SocketState, reason: string | Error): void {
+  const { options, socket, subscribed, closed } = state
+  state.isEnded = true
   const cause = typeof reason === 'string' ? new Error(reason) : reason
   subscribed.reject(unreachable(placeOf(options.url), 'REGISTRY_RPC_URL', cause))
   closed.resolve(cause.message)
@@ -142,14 +153,30 @@ function watch(state: SocketState): void {
 }
 
 function receive(state: SocketState, data: unknown): void {
+  if (state.isEnded) return
   state.heardMs = performance.now()
+  if (typeof data !== 'string') {
+    endSocket(state, 'a message is not text')
+    return
+  }
+  const bytes = Math.max(data.length, minMessageBytes)
+  state.bytes += bytes
+  state.waitingBytes += bytes
+  const seconds = (state.heardMs - state.openedMs) / 1e3
+  const isAllowed = state.bytes <= allowance.bytes + allowance.bytesPerSecond * seconds
+  if (!isAllowed || state.waitingBytes > maxWaitingBytes) {
+    endSocket(state, 'it sends more than any chain registers')
+    return
+  }
+  void state.time.run(() => {
+    state.waitingBytes -= bytes
+    if (!state.isEnded) readText(state, data)
+  })
+}
+
+function readText(state: SocketState, text: string): void {
   try {
-    if (typeof data !== 'string') throw new Error('a message is not text')
-    state.bytes += data.length
-    const seconds = (state.heardMs - state.openedMs) / 1e3
-    if (state.bytes > allowance.bytes + allowance.bytesPerSecond * seconds)
-      throw new Error('it sends more than any chain registers')
-    readMessage(state, membersOf(parseAnswerJson(data)))
+    readMessage(state, membersOf(parseAnswerJson(text)))
   } catch (error) {
     endSocket(state, error instanceof Error ? error.message : String(error))
   }

@@ -5,6 +5,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { type TestContext, test } from 'node:test'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { openCometSocket } from '../../src/registry/comet-socket.ts'
 import { viewLimits } from '../../src/views/view.ts'
 
@@ -61,7 +62,15 @@ async function connect(
     stop.signal,
   )
   opening.catch(() => undefined)
-  return { opening, results, stop }
+  return { opening, results, stop, sockets }
+}
+
+/** Why a connection ended, whose node confirmed all subscriptions, and then sent this. */
+async function reasonAfter(t: TestContext, ...frames: readonly Buffer[]): Promise<string> {
+  const { opening, sockets } = await connect(t, confirmed)
+  const { closed } = await opening
+  for (const data of frames) sockets[0]?.write(data)
+  return await closed
 }
 
 test('what arrives for a subscription is passed on, in order, and nothing else', async (t) => {
@@ -91,21 +100,15 @@ test('rubbish ends the connection with its reason', async (t) => {
     [frame('abc', 0x82), /not text/],
     [Buffer.from([0xff, 0xff, 0xff, 0xff]), /./],
   ]
-  for (const [data, reason] of rubbish) {
-    const { opening } = await connect(t, [...confirmed, data])
-    assert.match(await (await opening).closed, reason)
-  }
+  for (const [data, reason] of rubbish) assert.match(await reasonAfter(t, data), reason)
 })
 
 test('a frame that is too long, or never ends, ends the connection', async (t) => {
   const declared = Buffer.from([0x81, 127, 0, 0, 0, 0, 0x40, 0, 0, 0])
-  const long = await connect(t, [...confirmed, declared])
-  assert.match(await (await long.opening).closed, /./)
+  assert.match(await reasonAfter(t, declared), /too long/)
   const piece = frame('x'.repeat(1024 * 1024), 0x01)
   const next = frame('x'.repeat(1024 * 1024), 0x00)
-  const endless = await connect(t, [...confirmed, piece, ...Array.from({ length: 20 }, () => next)])
-  assert.match(await (await endless.opening).closed, /./)
-  assert.deepEqual(endless.results, [])
+  assert.match(await reasonAfter(t, piece, ...Array.from({ length: 20 }, () => next)), /too long/)
 })
 
 test('a message has as many values as those of honest nodes, and no more', async (t) => {
@@ -118,6 +121,27 @@ test('a message has as many values as those of honest nodes, and no more', async
     assert.equal(await (await opening).closed, 'it has more than 20000 values')
     assert.deepEqual(results, [most])
   }
+})
+
+test('messages that arrive at once are read in a turn of the event loop each', async (t) => {
+  const many = Array.from({ length: 100 }, () => reply(1, { result: 0 }))
+  const { opening, results } = await connect(t, [
+    Buffer.concat([...confirmed, ...many, reply(1, { error: { code: -32603 } })]),
+  ])
+  const closed = opening.then((socket) => socket.closed)
+  const read = [0]
+  for (let isOpen = true; isOpen; ) {
+    isOpen = await Promise.race([closed.then(() => false), nextTurn(true)])
+    read.push(results.length)
+  }
+  assert.equal(await closed, 'it refuses a subscription')
+  assert.equal(results.length, 100)
+  for (const [turn, count] of read.slice(1).entries()) assert.ok(count - (read[turn] ?? 0) <= 1)
+})
+
+test('a node that sends many small messages at once is left', async (t) => {
+  const many = Array.from({ length: 1_100 }, () => frame('{}'))
+  assert.equal(await reasonAfter(t, Buffer.concat(many)), 'it sends more than any chain registers')
 })
 
 test('a message of three of the largest Views is read, each of which is in it twice', async (t) => {
