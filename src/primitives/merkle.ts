@@ -10,6 +10,8 @@ const digestBytes = 32
 const nodeBytes = 1 + 2 * digestBytes
 const leafMark = 0
 const nodeMark = 1
+/** Of a tree with as many leaves as can be counted, with one more that was not joined yet. */
+const maxLevels = 54
 
 /** The root over leaves of any length, in the given order; 32 bytes. No leaves give SHA-256 of nothing. */
 export function merkleRoot(leaves: readonly Uint8Array[]): Uint8Array {
@@ -17,7 +19,7 @@ export function merkleRoot(leaves: readonly Uint8Array[]): Uint8Array {
   return raiseToRoot(leafLevel(leaves), leaves.length)
 }
 
-/** Makes a root while its leaves come; takes 32 bytes of memory for each. */
+/** Makes a root while its leaves come; keeps no more than a digest for each level of the tree. */
 interface RootBuilder {
   /** Adds the next leaf, which is not kept. */
   add(leaf: Uint8Array): void
@@ -27,24 +29,32 @@ interface RootBuilder {
 
 /** A builder without leaves. */
 export function createRootBuilder(): RootBuilder {
-  const digests = createByteWriter(64 * digestBytes)
+  /** Roots of full trees that stand side by side, the largest first. */
+  const roots = Buffer.allocUnsafe(maxLevels * digestBytes)
   const marked = createByteWriter(512)
   writeSimple(marked, leafMark)
+  const node = new Uint8Array(nodeBytes).fill(nodeMark)
+  let [leaves, count] = [0, 0]
+  const joinLast = (): void => {
+    count -= 1
+    roots.copy(node, 1, (count - 1) * digestBytes, (count + 1) * digestBytes)
+    writeDigest(roots, count - 1, node)
+  }
   return {
     add: (leaf) => {
       marked.at = 1
       reserve(marked, leaf.length)
       marked.bytes.set(leaf, 1)
-      reserve(digests, digestBytes)
-      writeDigest(
-        digests.bytes,
-        digests.at / digestBytes,
-        marked.bytes.subarray(0, 1 + leaf.length),
-      )
-      digests.at += digestBytes
+      writeDigest(roots, count, marked.bytes.subarray(0, 1 + leaf.length))
+      leaves += 1
+      count += 1
+      for (let trees = leaves; trees % 2 === 0; trees /= 2) joinLast()
     },
-    finish: () =>
-      digests.at === 0 ? merkleRoot([]) : raiseToRoot(digests.bytes, digests.at / digestBytes),
+    finish: () => {
+      if (leaves === 0) return merkleRoot([])
+      while (count > 1) joinLast()
+      return Uint8Array.from(digestAt(roots, 0))
+    },
   }
 }
 
