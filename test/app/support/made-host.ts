@@ -85,9 +85,14 @@ interface Serving extends MadeHostOptions {
 
 async function serve(channel: Channel, open: OpenFrame, serving: Serving): Promise<void> {
   const { chain, signer, peerId, sdl, views = [madeView] } = serving
+  const spend = takeCredit(channel, open.windowBytes)
   const send = async (frame: HostFrame): Promise<void> => {
-    for (const each of serving.replace?.(frame, open) ?? [frame])
-      await channel.write(each instanceof Uint8Array ? each : encodeHostFrame(each))
+    for (const each of serving.replace?.(frame, open) ?? [frame]) {
+      const [bytes, { kind }] =
+        each instanceof Uint8Array ? [each, frame] : [encodeHostFrame(each), each]
+      if (kind !== 'welcome' && kind !== 'head') await spend(bytes.length)
+      await channel.write(bytes)
+    }
   }
   const head = chain.blocks().at(-1)
   await send({
@@ -107,7 +112,6 @@ async function serve(channel: Channel, open: OpenFrame, serving: Serving): Promi
   const followed: Followed[] = open.views
     .filter(({ view }) => views.includes(view))
     .map((each) => ({ ...each, last: each.cursor[0] ?? null }))
-  void takeCredit(channel)
   while (!channel.ended.aborted) {
     for (const each of followed) await goBack(each, chain, send)
     let isIdle = true
@@ -214,6 +218,24 @@ async function change(chain: MadeChain, channel: Channel): Promise<void> {
   })
 }
 
-async function takeCredit(channel: Channel): Promise<void> {
-  while (!channel.ended.aborted) await channel.read(null).catch(() => undefined)
+/** Takes the credit that comes; the function that it returns waits until there is some, and spends it. */
+function takeCredit(channel: Channel, windowBytes: number): (bytes: number) => Promise<void> {
+  let left = windowBytes
+  let changed = Promise.withResolvers<void>()
+  const take = async (): Promise<void> => {
+    while (!channel.ended.aborted) {
+      const frame = decodeApplicationFrame(await channel.read(null))
+      if (frame.kind === 'credit') left += frame.bytes
+      changed.resolve()
+      changed = Promise.withResolvers()
+    }
+  }
+  take().catch(() => {
+    left = Infinity
+    changed.resolve()
+  })
+  return async (bytes) => {
+    while (left <= 0) await changed.promise
+    left -= bytes
+  }
 }
