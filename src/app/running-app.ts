@@ -22,6 +22,7 @@ import { openRowFollower, type RowFollower } from './follow/follower.ts'
 import { type HostLinks, openHostLinks } from './follow/host-links.ts'
 import type { Patience } from './follow/patience.ts'
 import { openRefill, type Refill } from './follow/refill.ts'
+import { createSlices } from './follow/slices.ts'
 import { type FollowedViews, openFollowedViews } from './followed-views.ts'
 import { type CheckedOptions, checkOptions } from './options.ts'
 import { createQueries } from './queries.ts'
@@ -115,6 +116,7 @@ async function openParts(
   const following = {
     ...{ p2p, store, views, accepted, log, onChange: changes.note, onFatal },
     inTurn: createInTurn(),
+    slices: createSlices(graphql.scheduler.nextTurn),
     ...visible(checked, { store, graphql, views, log, onFatal, onChange: changes.note }),
   }
   const options = { ...checked, peers: [...new Set(checked.peers.map(peerAtEnd))] }

@@ -31,35 +31,37 @@ const lengthBytes = 4
 const maxValuesBytes = chunkValuesBytes + rowLimits.rowBytes
 /** Of a row without values: two lists and a source. */
 const minRowBytes = 3
+/** Of the rows that are read at once: in each byte may be a value that is looked up. */
+const pieceBytes = 16 * 1024
 
 /**
- * Reads rows of this type, whose bytes stay as they came. None of them are counted as mismatches, which is known only
- * where they were made.
+ * Reads rows of this type, whose bytes stay as they came, in pieces of a few milliseconds each: a block may have millions.
+ * None of them are counted as mismatches, which is known only where they were made.
  * @throws ServiceError `VIEWS_ROW_MALFORMED` for other than `count` rows, rows of another type, and what is beyond
  *   `rowLimits`, for which no memory is taken.
  */
-export function readReceivedRows(
+export function* readReceivedRows(
   rowType: Pick<RowType, 'fields'>,
   count: number,
   bytes: Uint8Array,
-): PackedRows {
+): Generator<void, PackedRows, void> {
   try {
-    return readRows(rowType, count, bytes)
+    return yield* readRows(rowType, count, bytes)
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error
     throw error.code === 'VIEWS_ROW_MALFORMED' ? error : malformedRow(error.message, error)
   }
 }
 
-function readRows(
+function* readRows(
   { fields }: Pick<RowType, 'fields'>,
   count: number,
   bytes: Uint8Array,
-): PackedRows {
+): Generator<void, PackedRows, void> {
   const checks = fields.map(createValueCheck)
   const terms = createTermCollector()
   const tree = createRootBuilder()
-  let rowBytes = 0
+  let [rowBytes, pieceEnd] = [0, pieceBytes]
 
   const readValues = (reader: ByteReader): void => {
     let items = 0
@@ -81,9 +83,14 @@ function readRows(
   }
   for (const entry of chunksOf(count, bytes, minRowBytes + fields.length)) {
     const { bytes: raw, starts } = openChunk(bytes, entry)
-    for (let index = 0; index < entry.length; index++)
+    for (let index = 0; index < entry.length; index++) {
       takeRow(raw.subarray(starts[index], starts[index + 1]))
+      if (rowBytes < pieceEnd) continue
+      pieceEnd = rowBytes + pieceBytes
+      yield
+    }
     terms.nextChunk()
+    yield
   }
   const root = Buffer.from(tree.finish()).toString('hex')
   return { count, bytes, terms: terms.all, root, mismatches: 0 }

@@ -7,7 +7,15 @@ import { readReceivedRows } from '../../src/views/received-rows.ts'
 import { rowLimits } from '../../src/views/row-limits.ts'
 import { parseRowType } from '../../src/views/row-type.ts'
 import { type JsonValue, maxBigIntCharacters, maxJsonDepth } from '../../src/views/row-values.ts'
-import { areTaken, chunkOf, joinChunks, packBytes, received, rowOf } from './support/made-rows.ts'
+import {
+  areTaken,
+  chunkOf,
+  joinChunks,
+  packBytes,
+  readAtOnce,
+  received,
+  rowOf,
+} from './support/made-rows.ts'
 
 const rowType = parseRowType('type T { a: String @index b: [Int] @index c: JSON }')
 
@@ -26,7 +34,7 @@ const refusal = (found: string) => ({
   remedy: 'Discard them, and take rows from another Host.',
 })
 const read = (count: number, bytes: Uint8Array) => (): void =>
-  void readReceivedRows(rowType, count, bytes)
+  void readAtOnce(rowType, count, bytes)
 
 test('a row that came takes bytes up to the limit', () => {
   const longest = 'x'.repeat(rowLimits.rowBytes - 10)
@@ -143,6 +151,18 @@ test('a directory that came has no more entries than so many rows have chunks', 
   const most = rowLimits.blockBytes / 6
   assert.throws(claim(most, 1), refusal('a chunk has an impossible size'))
   assert.throws(claim(most + 1, 1), refusal(`they cannot be ${most + 1} rows`))
+})
+
+test('rows that came are read in pieces of 16 KiB, of a chunk or of one row', () => {
+  const stepsOf = (of: readonly Buffer[]): number =>
+    [...readReceivedRows(rowType, of.length, packBytes(of))].length
+  const few = rows(10 * chunkDocuments)
+  assert.equal(stepsOf(few), 10)
+  const piece = 16 * 1024
+  const rowsOf = (count: number, length: number): Buffer[] =>
+    texts(count, length).map((text) => rowOf([null, null, text]))
+  assert.equal(stepsOf(rowsOf(chunkDocuments, piece / 16)), 1 + 4)
+  assert.equal(stepsOf(rowsOf(chunkDocuments / 8, piece)), 1 + chunkDocuments / 8)
 })
 
 test('a chunk that came unpacks to no more than it says, and asks for no larger memory', () => {

@@ -13,6 +13,7 @@ import type { Patience } from './patience.ts'
 import type { PendingBlocks } from './pending-blocks.ts'
 import type { PendingSeals } from './pending-seals.ts'
 import type { PendingVotes } from './pending-votes.ts'
+import type { Slices } from './slices.ts'
 
 /** Heights without rows, both ends included. */
 export interface Hole {
@@ -43,6 +44,8 @@ export interface FollowerParts {
   readonly log: Logger
   /** What is stored stays as a follower found it until it has stored what it made of that, also where several write. */
   readonly inTurn: InTurn
+  /** In which rows are read as they come, of all followers together. */
+  readonly slices: Slices
   /** A View has something of a height that it did not have. */
   readonly onHeight: (view: KnownView, number: number) => void
   /** Seals of a stored block were added. */

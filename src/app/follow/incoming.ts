@@ -104,11 +104,18 @@ async function onBlock(
   block: ReceivedBlock,
 ): Promise<void> {
   const { parts } = state
-  const isFeeding = (): boolean => state.feeds.get(block.view) === source && !state.isClosed
+  const isFeeding = (): boolean =>
+    state.feeds.get(block.view) === source && !source.signal.aborted && !state.isClosed
   const pending = state.pending.get(block.view)
   const view = parts.views.find(block.view)
   if (pending === undefined || view === undefined || !isFeeding()) return
-  const rows = block.rows && readReceivedRows(view.rowType, block.rows.count, block.rows.bytes)
+  const rows =
+    block.rows &&
+    (await parts.slices.run(
+      readReceivedRows(view.rowType, block.rows.count, block.rows.bytes),
+      isFeeding,
+    ))
+  if (rows === undefined || !isFeeding()) return
   const { number, hash, parent } = block
   if (!pending.add({ number, hash, parent, rows, sinceMs: performance.now() }))
     throw malformedMessage('a block that does not stand on the one before')

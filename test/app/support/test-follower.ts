@@ -1,10 +1,12 @@
 /** What follows Views into a store, without an application around it. */
 import type { TestContext } from 'node:test'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { openAcceptedHosts } from '../../../src/app/accepted-hosts.ts'
 import type { FollowerOptions, FollowerParts } from '../../../src/app/follow/follow-state.ts'
 import { openRowFollower, type RowFollower } from '../../../src/app/follow/follower.ts'
 import { usualPatience } from '../../../src/app/follow/patience.ts'
+import { createSlices } from '../../../src/app/follow/slices.ts'
 import { openFollowedViews } from '../../../src/app/followed-views.ts'
 import { createInTurn } from '../../../src/primitives/in-turn.ts'
 import { openWriter } from '../../../src/store/write/writer.ts'
@@ -74,6 +76,7 @@ async function openParts(
     accepted: openAcceptedHosts({ listed, peers: [] }, { store, onChange: nothing }),
     log,
     inTurn: createInTurn(),
+    slices: createSlices(nextTurn),
     onFatal: (error) => {
       throw error
     },

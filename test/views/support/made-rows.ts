@@ -101,6 +101,15 @@ function documentOf(
   return Object.fromEntries(given)
 }
 
+/** Reads packed bytes piece by piece, without anything in between. */
+export function readAtOnce(rowType: Fields, count: number, bytes: Uint8Array): PackedRows {
+  const pieces = readReceivedRows(rowType, count, bytes)
+  for (;;) {
+    const { done, value } = pieces.next()
+    if (done === true) return value
+  }
+}
+
 /** What is read of packed bytes; undefined where they are refused, which has one code only. */
 export function received(
   rowType: Fields,
@@ -108,7 +117,7 @@ export function received(
   bytes: Uint8Array,
 ): PackedRows | undefined {
   try {
-    return readReceivedRows(rowType, count, bytes)
+    return readAtOnce(rowType, count, bytes)
   } catch (error) {
     assert.equal((error as { code?: string }).code, 'VIEWS_ROW_MALFORMED', String(error))
     return undefined
