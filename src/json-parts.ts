@@ -1,5 +1,5 @@
 /**
- * How many values a JSON text has, found without parsing it: many small ones take time and memory that its length does
+ * How many values a JSON text has and how deep they are nested, found without parsing it: many small ones take time and memory that its length does
  * not show, more than a second and 600 MB for 16 MiB of them.
  */
 
@@ -7,6 +7,8 @@ const quote = 0x22
 const comma = 0x2c
 const openBrace = 0x7b
 const openBracket = 0x5b
+const closeBrace = 0x7d
+const closeBracket = 0x5d
 const backslash = 0x5c
 /** Of one value and what is around it: its digits, its indentation. */
 const charactersOutsideStrings = 16
@@ -32,6 +34,26 @@ export function hasMoreParts(text: string, most: number): boolean {
     if (parts > most || ++steps > charactersOutsideStrings * most) return true
   }
   return false
+}
+
+/** Whether more than `most` brackets are open at once, outside of strings. */
+export function isNestedDeeper(text: string, most: number): boolean {
+  let depth = 0
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at)
+    if (code === quote) at = endOfString(text, at)
+    else if (code === openBrace || code === openBracket) depth++
+    else if (code === closeBrace || code === closeBracket) depth--
+    if (depth > most) return true
+  }
+  return false
+}
+
+/** Where the string that begins here ends. */
+function endOfString(text: string, start: number): number {
+  let at = text.indexOf('"', start + 1)
+  while (at >= 0 && isEscaped(text, at)) at = text.indexOf('"', at + 1)
+  return at < 0 ? text.length : at
 }
 
 function isCounted(code: number): boolean {

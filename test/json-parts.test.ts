@@ -1,8 +1,8 @@
-/** Commas and opening brackets of a JSON text, counted without parsing it. */
+/** Commas and brackets of a JSON text, counted without parsing it. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { hasMoreParts } from '../src/json-parts.ts'
+import { hasMoreParts, isNestedDeeper } from '../src/json-parts.ts'
 
 test('what stands outside of strings is counted, of any JSON', () => {
   fc.assert(
@@ -35,4 +35,29 @@ test('what takes as long to look through as many values is taken for as many', (
     assert.equal(hasMoreParts(of(1_500), 100), false)
     assert.equal(hasMoreParts(of(1_700), 100), true)
   }
+})
+
+const depthOf = (value: unknown): number =>
+  typeof value === 'object' && value !== null
+    ? 1 + Math.max(0, ...Object.values(value).map(depthOf))
+    : 0
+
+test('any JSON is nested as deep as its value is', () => {
+  fc.assert(
+    fc.property(fc.json({ noUnicodeString: false }), (text) => {
+      const depth = depthOf(JSON.parse(text))
+      assert.equal(isNestedDeeper(text, depth), false)
+      assert.equal(isNestedDeeper(text, depth - 1), true)
+    }),
+  )
+})
+
+test('brackets in strings do not nest, and what does not end is nested too', () => {
+  assert.equal(
+    isNestedDeeper(JSON.stringify(['[{'.repeat(100), '\\"[['.repeat(100), '\\']), 1),
+    false,
+  )
+  assert.equal(isNestedDeeper(`["]]]",${'['.repeat(3)}`, 4), false)
+  assert.equal(isNestedDeeper(`["]]]",${'['.repeat(3)}`, 3), true)
+  assert.equal(isNestedDeeper(`"${'['.repeat(100)}`, 0), false)
 })

@@ -3,6 +3,7 @@
  * body, and decodes a response body into one outcome per call, in the order of the calls.
  */
 import { ServiceError } from '../errors.ts'
+import { hasMoreParts, isNestedDeeper } from '../json-parts.ts'
 import { onOneLine } from '../one-line.ts'
 
 export interface RpcCall {
@@ -35,6 +36,12 @@ export const methodNotFound = -32601
 /** The outcome of a call without a response. */
 export const missing: RpcOutcome = { kind: 'missing' }
 const maxShownCharacters = 120
+/** Brackets that may be open at once: at a topic of a receipt in a batch 6 are. */
+const maxDepth = 64
+/** Commas and opening brackets of a long response, by its length: blocks have one in 45 to 70 characters. */
+const charactersPerPart = 8
+/** Shorter than this no response takes much memory, and those of most blocks are. */
+const longCharacters = 4 * 1024 * 1024
 /** Characters of an error's message: it goes into messages, the log and `/health`. */
 const maxMessageCharacters = 300
 
@@ -59,6 +66,10 @@ export function decodeResponse(text: string, count: number, firstId: number): Rp
 }
 
 function parseJson(text: string): unknown {
+  if (isNestedDeeper(text, maxDepth))
+    throw malformed(`nested deeper than ${maxDepth} brackets`, text)
+  if (text.length > longCharacters && hasMoreParts(text, text.length / charactersPerPart))
+    throw malformed('of more values than its length explains', text)
   try {
     return JSON.parse(text)
   } catch (cause) {

@@ -31,6 +31,9 @@ type Change = (method: string, answer: unknown) => unknown
 let change: Change = (_, answer) => answer
 let endpoint: Endpoint
 
+/** Deeper than `JSON.stringify` goes, in the place of the text `deep`. */
+const deep = `${'['.repeat(50_000)}${']'.repeat(50_000)}`
+
 const server = createServer((request, response) => {
   const chunks: Buffer[] = []
   request.on('data', (chunk: Buffer) => chunks.push(chunk))
@@ -38,7 +41,7 @@ const server = createServer((request, response) => {
     const body = JSON.parse(Buffer.concat(chunks).toString()) as Call | Call[]
     const answer = Array.isArray(body) ? body.map(reply) : reply(body)
     const method = [body].flat()[0]?.method ?? ''
-    response.end(JSON.stringify(change(method, answer)))
+    response.end(JSON.stringify(change(method, answer)).replace('"deep"', deep))
   })
 })
 
@@ -154,6 +157,12 @@ test('a chain ID that is an object is refused with a code', async () => {
     code: 'CHAIN_ANSWER_MALFORMED',
     facts: { starts: 'object' },
   })
+})
+
+test('a value that is nested deeper than can be shown is refused with a code', async () => {
+  change = (method, answer) =>
+    method === 'eth_getBlockByNumber' ? putAt(answer, ['result', 'miner'], 'deep') : answer
+  assert.equal(await isRefused(openReader('per-block', 'off')), true)
 })
 
 const methods = [

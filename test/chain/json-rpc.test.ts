@@ -68,6 +68,32 @@ test('of a long response that is malformed the beginning is shown', () => {
   })
 })
 
+test('a response is nested 64 brackets deep at most', () => {
+  const nested = (depth: number): string =>
+    `{"id":7,"result":${'['.repeat(depth - 1)}${']'.repeat(depth - 1)}}`
+  assert.equal(decodeResponse(nested(64), 1, 7).kind, 'outcomes')
+  assert.throws(() => decodeResponse(nested(65), 1, 7), {
+    code: 'CHAIN_ANSWER_MALFORMED',
+    message: "the node's response is nested deeper than 64 brackets",
+  })
+})
+
+test('a long response has a comma or an opening bracket in 8 characters at most', () => {
+  const filled = (filling: string, characters: number): string => {
+    const frame = '{"id":7,"result":[0]}'
+    const count = Math.floor((characters - frame.length) / filling.length)
+    return frame.replace('0', `${filling.repeat(count)}0`).padEnd(characters)
+  }
+  const long = 4 * 1024 * 1024
+  for (const text of [filled('{},', long), filled('"12345",', long + 1)])
+    assert.equal(decodeResponse(text, 1, 7).kind, 'outcomes')
+  for (const text of [filled('{},', long + 1), filled('"1234",', long + 1)])
+    assert.throws(() => decodeResponse(text, 1, 7), {
+      code: 'CHAIN_ANSWER_MALFORMED',
+      message: /of more values than its length explains$/,
+    })
+})
+
 test('a message of an error is one line of at most 300 characters', () => {
   const messageOf = (message: string): unknown => {
     const answer = JSON.stringify(reply(7, { error: { code: -32000, message } }))
