@@ -59,7 +59,12 @@ export const contents: Readonly<Record<ProgramFolder, Contents>> = {
   operator: {
     built: [
       ...['operator', 'src/service', 'src/views', 'src/errors.js', 'src/plain-error.js'],
-      ...['src/bracket-depth.js', 'src/primitives/backoff.js', 'src/primitives/names.js'],
+      ...[
+        'src/bracket-depth.js',
+        'src/did-you-mean.js',
+        'src/primitives/backoff.js',
+        'src/primitives/names.js',
+      ],
       ...['src/primitives/checksum-address.js', 'src/primitives/collections.js'],
     ],
     left: ['operator/plugin'],
