@@ -1,6 +1,6 @@
 /**
- * How many values a JSON text has and how deep they are nested, found without parsing it: many small ones take time and memory that its length does
- * not show, more than a second and 600 MB for 16 MiB of them.
+ * How many values a JSON text has and how deep they are nested, found without parsing it: many small ones take time and
+ * memory that its length does not show, more than a second and 600 MB for 16 MiB of them.
  */
 
 const quote = 0x22

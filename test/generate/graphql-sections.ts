@@ -14,9 +14,9 @@ import { pino } from 'pino'
 import { Registry } from 'prom-client'
 import { errorCodes } from '../../src/errors.ts'
 import { defaultQueryLimits } from '../../src/graphql/budget/limits.ts'
+import { hostCollections } from '../../src/graphql/catalog/catalog.ts'
 import { openGraphql } from '../../src/graphql/graphql.ts'
 import { collections, type Field } from '../../src/primitives/collections.ts'
-import { hostCollections } from '../graphql/support/graphql-room.ts'
 
 const network = 'Local__Devnet'
 

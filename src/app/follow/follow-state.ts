@@ -1,5 +1,4 @@
 /** What the parts of a follower share. */
-
 import type { Logger } from 'pino'
 import type { WelcomedView } from '../../follow/host-frames.ts'
 import type { FollowedBlock } from '../../follow/open-frames.ts'

@@ -2,7 +2,6 @@
  * Reading the store for followers: all that look in one turn of the event loop share a snapshot and what was found in it,
  * and those that catch up share a tenth of the time.
  */
-
 import type { RowStatement } from '../../row-votes/row-statement.ts'
 import { createShareOfTime } from '../../share-of-time.ts'
 import type { Snapshot, StoreReader } from '../../store/store.ts'

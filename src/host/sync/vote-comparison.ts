@@ -2,7 +2,6 @@
  * One comparison with one peer: the heads of the accepted signers, digests of their seals over pages of
  * heights, and the seals of each group of heights that differs.
  */
-
 import type { Heights } from '../../mesh/vote-groups.ts'
 import { groupDigests } from '../../mesh/vote-responder.ts'
 import type { P2p } from '../../p2p/p2p.ts'

@@ -1,5 +1,4 @@
 /** What the rows of a test say about the View, field by field. Pure. */
-
 import { moduleLimits } from '../../lens/module-check.ts'
 import { mostMemoryPages } from '../../lens/module-sizes.ts'
 import { perBlockRemedy } from '../../views/view-warnings.ts'

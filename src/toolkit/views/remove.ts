@@ -1,5 +1,4 @@
 /** `view remove`: query, SDL and lenses; each makes the next version. */
-
 import { didYouMean, nearestName } from '../../did-you-mean.ts'
 import { ServiceError } from '../../errors.ts'
 import { usageError } from '../cli/exit-code.ts'

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { isInputObjectType, isObjectType, validateSchema } from 'graphql'
-import { createCatalog } from '../../../src/graphql/catalog/catalog.ts'
+import { createCatalog, hostCollections } from '../../../src/graphql/catalog/catalog.ts'
 import { foldOf } from '../../../src/graphql/catalog/spelling.ts'
 import { createSchema } from '../../../src/graphql/schema/schema.ts'
-import { hostCollections, openGraphqlRoom } from '../support/graphql-room.ts'
+import { openGraphqlRoom } from '../support/graphql-room.ts'
 
 const schema = createSchema(createCatalog('Ethereum__Mainnet', hostCollections))
 

@@ -10,6 +10,7 @@ import {
   createQueryScheduler,
   type QueryBudget,
 } from '../../../src/graphql/budget/query-budget.ts'
+import { hostCollections } from '../../../src/graphql/catalog/catalog.ts'
 import type { EntityName } from '../../../src/graphql/catalog/entity.ts'
 import { type Graphql, type GraphqlResult, openGraphql } from '../../../src/graphql/graphql.ts'
 import type { SealedBlockToStore, StoreReader, StoreWriter } from '../../../src/store/store.ts'
@@ -27,17 +28,6 @@ export const operatorLimits: QueryLimits = {
     maxHeldBytes: 'GRAPHQL_MAX_HELD_BYTES',
   },
 }
-
-/** The collections of a Host. */
-export const hostCollections: readonly EntityName[] = [
-  'Block',
-  'Transaction',
-  'Log',
-  'AccessListEntry',
-  'BlockSignature',
-  'SnapshotSignature',
-  'AttestationRecord',
-]
 
 export interface GraphqlRoom {
   readonly graphql: Graphql

@@ -3,6 +3,7 @@ import type { TestContext } from 'node:test'
 import { pino } from 'pino'
 import { Registry } from 'prom-client'
 import type { QueryLimits } from '../../../src/graphql/budget/limits.ts'
+import { hostCollections } from '../../../src/graphql/catalog/catalog.ts'
 import { type Graphql, openGraphql } from '../../../src/graphql/graphql.ts'
 import { playgroundRoutes } from '../../../src/graphql/http/playground.ts'
 import {
@@ -22,7 +23,7 @@ import type { ChainBlock } from '../../support/chain/block-factory.ts'
 import { testNetwork } from '../../support/chain/sealed-blocks.ts'
 import { storableBlock } from '../../support/chain/store-blocks.ts'
 import { openTestStore } from '../../support/test-store.ts'
-import { hostCollections, operatorLimits } from './graphql-room.ts'
+import { operatorLimits } from './graphql-room.ts'
 
 export interface TestApi {
   /** `http://127.0.0.1:<port>`, without a path. */
