@@ -87,21 +87,28 @@ test('what follows the value that is asked for is not looked at', () => {
   })
 })
 
+/** Whether a row is refused, with the one reason that there is. */
+function isMalformed(read: () => void): boolean {
+  try {
+    read()
+    return false
+  } catch (error) {
+    assert.ok(error instanceof ServiceError && error.code === 'VIEWS_ROW_MALFORMED')
+    return true
+  }
+}
+
 test('what is no row is refused where its values are read', () => {
-  const isRefused = (bytes: Buffer): boolean => {
-    try {
+  const isRefused = (bytes: Buffer): boolean =>
+    isMalformed(() => {
       const places = openRowPlaces(bytes, 0, bytes.length)
       readRowValue(bytes, sourcePlace(places), bytes.length)
       for (let field = 0; ; field++) {
         const at = valuePlace(places, field)
-        if (at === undefined) return false
+        if (at === undefined) return
         readRowValue(bytes, at, bytes.length)
       }
-    } catch (error) {
-      assert.ok(error instanceof ServiceError && error.code === 'VIEWS_ROW_MALFORMED')
-      return true
-    }
-  }
+    })
   for (const hex of [
     '',
     '82',
@@ -133,15 +140,7 @@ test('the deepest JSON that a row may hold is read back', () => {
 })
 
 test('bytes that are no row are refused with a reason, and cost no memory', () => {
-  const refused = (bytes: Uint8Array): boolean => {
-    try {
-      readRow(bytes)
-      return false
-    } catch (error) {
-      assert.ok(error instanceof ServiceError && error.code === 'VIEWS_ROW_MALFORMED')
-      return true
-    }
-  }
+  const refused = (bytes: Uint8Array): boolean => isMalformed(() => void readRow(bytes))
   for (const hex of [
     '',
     '82',
