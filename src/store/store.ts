@@ -89,6 +89,8 @@ export interface EmptyViewBlock {
 /** Views that are done with a block by the transaction that stored it, as it has nothing that they look for. */
 export interface ViewsDone {
   readonly height: number
+  /** That of `Snapshot` as the block was stored: in a later one another block may be at its height. */
+  readonly epoch: number
   /** At least one. */
   readonly slots: readonly number[]
 }
@@ -111,10 +113,10 @@ export interface StoreWriter {
    */
   putSeals(height: number, seals: readonly Seal[], outdated?: readonly Seal[]): Promise<void>
   /**
-   * Documents and seals in one transaction. Returns the slots that are done with the block by that, see
+   * Documents and seals in one transaction. Returns which Views are done with the block by that, see
    * `setViewNeeds`.
    */
-  putSealedBlock(block: SealedBlockToStore): Promise<readonly number[]>
+  putSealedBlock(block: SealedBlockToStore): Promise<readonly ViewsDone[]>
   /**
    * Removes the blocks from `from` to `to`, both included, and stores `blocks`, in one transaction. Seals
    * of removed blocks are kept. Returns which Views are done with blocks by that, see `setViewNeeds`.

@@ -71,11 +71,7 @@ async function putAll(
   store: Pick<StoreWriter, 'putSealedBlock'>,
   blocks: readonly SealedBlockToStore[],
 ): Promise<readonly ViewsDone[]> {
-  const puts = blocks.map(async (block) => {
-    const slots = await store.putSealedBlock(block)
-    return { height: block.header.number, slots }
-  })
-  return (await Promise.all(puts)).filter(({ slots }) => slots.length > 0)
+  return (await Promise.all(blocks.map(store.putSealedBlock))).flat()
 }
 
 function toStore(

@@ -21,7 +21,7 @@ import { indexNeeds } from './index-needs.ts'
 import type { ViewEngine, ViewState } from './view-engine.ts'
 import { viewRecordName } from './view-record.ts'
 import { type EmptyHeights, openViewRun, type ViewRun } from './view-run.ts'
-import { readVisible, visibleHeights } from './view-work.ts'
+import { readVisible, visibleHeights } from './visible-blocks.ts'
 
 interface ViewEngineOptions {
   readonly storePath: string
@@ -81,6 +81,8 @@ interface Engine {
   readonly awake: Set<string>
   /** Slots of which the writer was told what new blocks need. */
   readonly told: Set<number>
+  /** What Views were done with as it was stored, since they last looked for work. */
+  reported: ViewsDone[]
   /** Writes of blocks without rows, and what the writer is told of them. */
   readonly marking: Set<Promise<void>>
   isClosing: boolean
@@ -105,11 +107,13 @@ export function openViewEngine(options: ViewEngineOptions, parts: ViewEnginePart
     listeners: [],
     awake: new Set(),
     told: new Set(),
+    reported: [],
     marking: new Set(),
     isClosing: false,
   }
   const ticking = setInterval(() => wakeAll(engine), tickMs).unref()
   writer.onStored(({ viewsDone }) => {
+    for (const done of viewsDone) engine.reported.push(done)
     countDone(engine, viewsDone)
     wakeAll(engine)
   })
@@ -181,7 +185,8 @@ function wake(engine: Engine, ids: Iterable<string>): void {
 }
 
 function begin(engine: Engine, snapshot: Snapshot, woken: readonly ServedView[]): void {
-  const visible = readVisible(snapshot)
+  const visible = readVisible(snapshot, engine.reported)
+  engine.reported = []
   const indexes = createBlockIndexes(snapshot)
   const found = woken.flatMap(({ view, run, needs }): Found[] => {
     const known = run.isInService() ? needs : null
@@ -218,12 +223,10 @@ function tell(engine: Engine, slot: number, needs: NeededTerms | null): void {
 
 /** Counts blocks that Views were done with as they were stored, but for Views that were removed meanwhile. */
 function countDone({ views, metrics }: Engine, viewsDone: readonly ViewsDone[]): void {
-  for (const { slots } of viewsDone) {
-    const marked = new Set(slots)
-    const done = [...views.values()].filter(({ view }) => marked.has(view.slot))
-    for (const { run } of done) run.countDone(1)
-    metrics.blocks('live', 'done', done.length)
-  }
+  if (viewsDone.length === 0) return
+  const served = new Set([...views.values()].map(({ view }) => view.slot))
+  const done = viewsDone.flatMap(({ slots }) => slots.filter((slot) => served.has(slot)))
+  metrics.blocks('live', 'done', done.length)
 }
 
 /** New blocks of which a View has no rows. */

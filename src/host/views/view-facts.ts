@@ -7,7 +7,8 @@ import {
 } from '../../primitives/height-ranges.ts'
 import type { Snapshot } from '../../store/store.ts'
 import type { HostedView } from './hosted-view.ts'
-import type { VisibleBlocks, WorkFacts } from './view-work.ts'
+import type { WorkFacts } from './view-work.ts'
+import type { VisibleBlocks } from './visible-blocks.ts'
 
 /** Heights of which none needed anything any more but what is under way, as long as no block is removed. */
 export interface Idle {
@@ -55,7 +56,8 @@ export function freshFacts(
   visible: VisibleBlocks,
 ): WorkFacts | null {
   if (idle === null || idle.epoch !== visible.epoch || dueAt.size > 0) return null
-  const fresh = visible.since(idle.heights)
-  const left = fresh.length === 0 ? [] : subtractHeights(fresh, snapshot.viewRanges(view.slot))
+  const { heights, done } = visible.since(idle.heights)
+  const isDone = heights.length === 0 || done.has(view.slot)
+  const left = isDone ? [] : subtractHeights(heights, snapshot.viewRanges(view.slot))
   return { visible: left, settled: [], underWay: toHeightRanges([...underWay]), liveAbove }
 }

@@ -41,9 +41,9 @@ import {
   newHeights,
   nextWork,
   toJob,
-  type VisibleBlocks,
   type WorkFacts,
 } from './view-work.ts'
+import type { VisibleBlocks } from './visible-blocks.ts'
 
 interface ViewRunParts {
   readonly log: Logger
@@ -78,8 +78,6 @@ export interface ViewRun {
   settleEmpty(empty: EmptyHeights, stored: ReadonlySet<number>): void
   /** Whether its lenses have shown that they work and nothing keeps them from it: new blocks may be done without them. */
   isInService(): boolean
-  /** Counts blocks that were done without it. */
-  countDone(blocks: number): void
   state(snapshot: Snapshot, visible: HeightRanges): ViewState
   /** Tries all failures again, and ends a quarantine. */
   retry(): void
@@ -140,7 +138,6 @@ export function openViewRun(view: HostedView, liveAbove: number, parts: ViewRunP
     begin: (snapshot, visible, isEmpty) => begin(state, snapshot, visible, isEmpty),
     settleEmpty: (empty, stored) => settleEmpty(state, empty, stored),
     isInService: () => isActive(state) && state.isProven,
-    countDone: state.pace.done,
     state: (snapshot, visible) => {
       // What failed may be stored before its job has ended.
       if (state.isReady) state.lastFailure ??= newestFailure(snapshot, view.slot)
@@ -221,10 +218,11 @@ function begin(
   for (const height of state.dueAt.keys())
     if (!hasHeight(visible.heights, height)) state.dueAt.delete(height)
   const facts = freshFacts(state, snapshot, visible) ?? readFacts(state, snapshot, visible.heights)
-  const empty = state.isProven ? newHeights(facts).filter(isEmpty) : []
+  const isNew = facts.visible.length > 0
+  const empty = isNew && state.isProven ? newHeights(facts).filter(isEmpty) : []
   for (const height of empty) underWay.add(height)
-  const isAllDone = startJobs(state, snapshot, facts) && state.running.size === 0
-  state.idle = isAllDone ? { epoch: visible.epoch, heights: visible.heights } : null
+  const isAllBegun = !isNew || startJobs(state, snapshot, facts)
+  state.idle = isAllBegun && state.running.size === 0 ? visible : null
   return empty
 }
 

@@ -49,40 +49,7 @@ interface Backlog {
 
 /** New blocks that wait before a View counts as lagging, and no longer comes before the back-fill of others. */
 const laggingBlocks = 16
-/** Heights of gaps that are looked at. */
-const maxGaps = 10_000
 const highest = Number.MAX_SAFE_INTEGER
-
-/** Heights of the blocks that a snapshot shows. */
-export function visibleHeights(snapshot: Snapshot): HeightRanges {
-  const range = snapshot.range()
-  if (range === null) return []
-  const gaps = snapshot.gaps(maxGaps).map(({ from, to }) => [from, to] as const)
-  return subtractHeights([[range.tail, range.head]], gaps)
-}
-
-/** What Views look at for work. */
-export interface VisibleBlocks {
-  readonly heights: HeightRanges
-  /** As in `Snapshot`. */
-  readonly epoch: number
-  /** Heights that have become visible since those were. */
-  since(before: HeightRanges): HeightRanges
-}
-
-/** The blocks that a snapshot shows, for many Views that mostly saw the same before. */
-export function readVisible(snapshot: Snapshot): VisibleBlocks {
-  const heights = visibleHeights(snapshot)
-  let last: { readonly before: HeightRanges; readonly fresh: HeightRanges } | null = null
-  return {
-    heights,
-    epoch: snapshot.epoch,
-    since: (before) => {
-      if (last?.before !== before) last = { before, fresh: subtractHeights(heights, before) }
-      return last.fresh
-    },
-  }
-}
 
 /** What is not done, under way or not. */
 export function backlogOf({ visible, settled, liveAbove }: WorkFacts): Backlog {

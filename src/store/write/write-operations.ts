@@ -255,7 +255,7 @@ function putAfter(
   const sealed = withSeals(context, put, number, block.seals)
   if (!isAboveAll(before.state, number)) return sealed
   return withEmptyViews(context, sealed, number, entries, (slots) => {
-    onDone({ height: number, slots })
+    onDone({ height: number, epoch: sealed.state.epoch, slots })
   })
 }
 

@@ -229,7 +229,7 @@ function createPuts(queue: CommitQueue, context: WriteContext, onBlocks: () => v
     putSealedBlock: async (block) => {
       const done: ViewsDone[] = []
       await write(putBlock(context, block, block.seals, (each) => done.push(each)))
-      return done.flatMap(({ slots }) => slots)
+      return done
     },
     replaceBlocks: async (from, to, blocks) => {
       const done: ViewsDone[] = []

@@ -101,10 +101,8 @@ export async function openExampleHost(
   const isComputed = (): boolean => views.list().every(({ blocks_left: left }) => left === 0)
   const add = async (one: Recorded): Promise<void> => {
     const block = sealedBlock(one)
-    const slots = await store.putSealedBlock(block)
-    const height = block.header.number
-    graphql.notify(height)
-    const viewsDone = slots.length === 0 ? [] : [{ height, slots }]
+    const viewsDone = await store.putSealedBlock(block)
+    graphql.notify(block.header.number)
     for (const listener of listeners) listener({ viewsDone })
     await until(isComputed)
   }

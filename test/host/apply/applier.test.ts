@@ -89,8 +89,8 @@ describe('blocks of one Generator', () => {
     assert.deepEqual(
       host.writes.flatMap(({ viewsDone }) => viewsDone),
       [
-        { height: 1, slots: [7] },
-        { height: 3, slots: [7] },
+        { height: 1, epoch: 0, slots: [7] },
+        { height: 3, epoch: 0, slots: [7] },
       ],
     )
   })
@@ -269,6 +269,7 @@ describe('a reorganisation', () => {
     host.stand(at(fork, -1), alice)
     for (const block of seal(fork.slice(36)).reverse()) await host.receive(block)
     assert.deepEqual(storedChain(host.store.reader), expected(fork))
+    const epoch = host.store.reader.read((snapshot) => snapshot.epoch)
     assert.deepEqual(
       at(
         host.writes.filter(({ removed }) => removed > 0),
@@ -279,7 +280,7 @@ describe('a reorganisation', () => {
         top: 101,
         removed: 64,
         taken: { blocks: 65, transactions: 0, logs: 0, accessListEntries: 0, seals: 1 },
-        viewsDone: fork.slice(36).map(({ number: height }) => ({ height, slots: [7] })),
+        viewsDone: fork.slice(36).map(({ number: height }) => ({ height, epoch, slots: [7] })),
       },
     )
   })

@@ -36,9 +36,9 @@ test('the writer thread is told what Views need, and says with which blocks they
   }
   await writer.close()
   assert.deepEqual(done, [
-    { height: 1, slots: [8] },
-    { height: 2, slots: [7, 8] },
-    { height: 3, slots: [7] },
-    { height: 4, slots: [7] },
+    { height: 1, epoch: 0, slots: [8] },
+    { height: 2, epoch: 0, slots: [7, 8] },
+    { height: 3, epoch: 0, slots: [7] },
+    { height: 4, epoch: 0, slots: [7] },
   ])
 })

@@ -8,9 +8,9 @@ import { encodeResult } from '../../../src/host/views/block-job.ts'
 import { toEmptyBlocks } from '../../../src/host/views/empty-blocks.ts'
 import { createEngineMetrics } from '../../../src/host/views/engine-metrics.ts'
 import { openViewRun } from '../../../src/host/views/view-run.ts'
-import { readVisible, visibleHeights } from '../../../src/host/views/view-work.ts'
+import { readVisible, visibleHeights } from '../../../src/host/views/visible-blocks.ts'
 import { hasHeight } from '../../../src/primitives/height-ranges.ts'
-import type { StoreReader } from '../../../src/store/store.ts'
+import type { StoreReader, ViewsDone } from '../../../src/store/store.ts'
 import { decodeBlockRows, encodeBlockRows } from '../../../src/views/block-rows.ts'
 import { createRowPacker } from '../../../src/views/rows.ts'
 import { opaqueBlock } from '../../support/chain/opaque-blocks.ts'
@@ -34,13 +34,14 @@ function computeNothing(reader: StoreReader, payload: Uint8Array): Uint8Array {
   return encodeResult({ outcomes, seen: heights.length, rows: encodeBlockRows(made) })
 }
 
-type Step = 'put' | 'begin' | 'store' | 'settle' | 'tell' | { readonly depth: number }
+type Step = 'put' | 'begin' | 'report' | 'store' | 'settle' | 'tell' | { readonly depth: number }
 
 const anyStep: fc.Arbitrary<Step> = fc.oneof(
   { weight: 3, arbitrary: fc.constant('put' as const) },
   { weight: 4, arbitrary: fc.constant('begin' as const) },
   { weight: 2, arbitrary: fc.constant('store' as const) },
   { weight: 2, arbitrary: fc.constant('settle' as const) },
+  { weight: 2, arbitrary: fc.constant('report' as const) },
   fc.constant('tell' as const),
   fc.nat(4).map((depth) => ({ depth })),
 )
@@ -59,6 +60,7 @@ async function openRoom(t: TestContext) {
   let [nowMs, error] = [0, null as Error | null]
   let held: Promise<void> = Promise.resolve()
   let woken = Promise.withResolvers<void>()
+  let reported: readonly ViewsDone[] = []
   const run = openViewRun(view, 0, {
     log: pino({ enabled: false }),
     reader: store.reader,
@@ -95,10 +97,15 @@ async function openRoom(t: TestContext) {
     pass: (ms: number) => {
       nowMs += ms
     },
+    /** What the View was done with as it was stored is heard of when it begins next. */
+    report: (done: readonly ViewsDone[]) => {
+      reported = done
+    },
     /** All new blocks have no rows, or nothing is known of them. */
     begin: (isEmpty: boolean): Marking | null =>
       store.reader.read((snapshot) => {
-        const heights = run.begin(snapshot, readVisible(snapshot), () => isEmpty)
+        const heights = run.begin(snapshot, readVisible(snapshot, reported), () => isEmpty)
+        reported = []
         const done = snapshot.viewRanges(view.slot)
         for (const height of heights) assert.ok(!hasHeight(done, height), 'it is not marked twice')
         const blocks = toEmptyBlocks(snapshot, [{ slot: view.slot, heights }])
@@ -134,13 +141,14 @@ async function openRoom(t: TestContext) {
 
 /** Blocks that come, go and are marked in this order. */
 async function takeSteps(t: TestContext, steps: readonly Step[]): Promise<void> {
-  const { store, run, begin, isDone, jobsDone } = await openRoom(t)
+  const { store, run, begin, report, isDone, jobsDone } = await openRoom(t)
   let [head, branch] = [0, 0]
   let isTold = false
   const nextBlock = () => opaqueBlock(++head, 5, `branch ${branch}`)
   while (head < firstBlocks) await store.putSealedBlock(nextBlock())
   for (; !isDone(); await jobsDone()) begin(false)
   const markings: Marking[] = []
+  const stored: ViewsDone[] = []
   const mark = (): void => void markings.push(...[begin(true)].filter((found) => found !== null))
   const settle = (): void => {
     if (markings[0]?.isStored === true) markings.shift()?.settle()
@@ -149,7 +157,7 @@ async function takeSteps(t: TestContext, steps: readonly Step[]): Promise<void> 
     branch += 1
     head = Math.max(0, head - depth - 1)
     const from = head + 1
-    await store.replaceBlocks(from, Number.MAX_SAFE_INTEGER, [nextBlock()])
+    stored.push(...(await store.replaceBlocks(from, Number.MAX_SAFE_INTEGER, [nextBlock()])))
   }
   /** The store learns, or is to forget, that no block has anything for the View. */
   const tell = async (): Promise<void> => {
@@ -157,8 +165,9 @@ async function takeSteps(t: TestContext, steps: readonly Step[]): Promise<void> 
     await store.setViewNeeds(hostedView().slot, isTold ? { type: 'any', parts: [] } : null)
   }
   const storeNext = async () => markings.find(({ isStored }) => !isStored)?.store()
-  const put = () => store.putSealedBlock(nextBlock())
-  const actions = { put, begin: mark, store: storeNext, tell, settle }
+  const put = async () => stored.push(...(await store.putSealedBlock(nextBlock())))
+  const reportAll = () => report(stored.splice(0))
+  const actions = { put, begin: mark, report: reportAll, store: storeNext, tell, settle }
   for (const step of steps) await (typeof step === 'string' ? actions[step]() : replace(step.depth))
   for (let round = 0; round < 4; round++) {
     while (markings.length > 0) {
@@ -184,6 +193,23 @@ test('a View is done with every block, whatever is removed while it is marked', 
         [['put', 'begin', 'store', 'put', { depth: 1 }, 'put', 'begin']],
         // Of two new blocks the store has marked one.
         [['begin', 'put', 'tell', 'put', 'begin', 'tell', 'put', 'begin', 'put', 'begin']],
+        // Done as it was stored, and another block takes its place before that is heard.
+        [['begin', 'tell', 'put', 'tell', { depth: 0 }, 'report', 'begin', 'begin']],
+        [
+          [
+            'begin',
+            'tell',
+            'put',
+            'report',
+            'begin',
+            'put',
+            'put',
+            'report',
+            'tell',
+            'begin',
+            'put',
+          ],
+        ],
       ],
     },
   )

@@ -5,12 +5,9 @@ import {
   backlogOf,
   isLagging,
   nextWork,
-  visibleHeights,
   type WorkFacts,
 } from '../../../src/host/views/view-work.ts'
 import { eachHeight, toHeightRanges } from '../../../src/primitives/height-ranges.ts'
-import { opaqueBlock } from '../../support/chain/opaque-blocks.ts'
-import { openTestStore } from '../../support/test-store.ts'
 
 const facts = (more: Partial<WorkFacts> = {}): WorkFacts => ({
   visible: [[1, 100]],
@@ -59,19 +56,5 @@ describe('the next blocks of a View', () => {
         assert.equal(backlog.live + backlog.backfill, left.length)
       }),
     )
-  })
-})
-
-describe('the heights of stored blocks', () => {
-  it('are those between tail and head without the gaps', async (t) => {
-    const store = await openTestStore(t)
-    assert.deepEqual(store.reader.read(visibleHeights), [])
-    for (const height of [3, 4, 6, 9, 10]) await store.putBlock(opaqueBlock(height))
-    const expected = [
-      [3, 4],
-      [6, 6],
-      [9, 10],
-    ]
-    assert.deepEqual(store.reader.read(visibleHeights), expected)
   })
 })

@@ -188,12 +188,7 @@ export async function openEngineRoom(
     lensMetrics,
     announced,
     put: async (blocks) => {
-      const put = async (block: SealedBlockToStore): Promise<ViewsDone> => {
-        const slots = await store.putSealedBlock(block)
-        return { height: block.header.number, slots }
-      }
-      const done = await Promise.all(blocks.map(put))
-      stored(done.filter(({ slots }) => slots.length > 0))
+      stored((await Promise.all(blocks.map(store.putSealedBlock))).flat())
     },
     replace: async (from, blocks) => {
       stored(await store.replaceBlocks(from, Number.MAX_SAFE_INTEGER, blocks))

@@ -1,0 +1,35 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { readVisible, visibleHeights } from '../../../src/host/views/visible-blocks.ts'
+import { opaqueBlock } from '../../support/chain/opaque-blocks.ts'
+import { openTestStore } from '../../support/test-store.ts'
+
+describe('the heights of stored blocks', () => {
+  it('are those between tail and head without the gaps', async (t) => {
+    const store = await openTestStore(t)
+    assert.deepEqual(store.reader.read(visibleHeights), [])
+    for (const height of [3, 4, 6, 9, 10]) await store.putBlock(opaqueBlock(height))
+    const expected = [
+      [3, 4],
+      [6, 6],
+      [9, 10],
+    ]
+    assert.deepEqual(store.reader.read(visibleHeights), expected)
+  })
+})
+
+describe('what was reported of new blocks', () => {
+  it('counts for a View where it was done with all of them, in the same epoch', async (t) => {
+    const store = await openTestStore(t, null)
+    for (let height = 1; height <= 3; height++) await store.putBlock(opaqueBlock(height))
+    const doneSince = (...reported: [height: number, epoch: number, ...slots: number[]][]) =>
+      store.reader.read((snapshot) => {
+        const done = reported.map(([height, epoch, ...slots]) => ({ height, epoch, slots }))
+        return [...readVisible(snapshot, done).since([[1, 1]]).done]
+      })
+    assert.deepEqual(doneSince([2, 0, 5, 6, 7], [3, 0, 7, 5]), [5, 7])
+    assert.deepEqual(doneSince([2, 0, 5]), [])
+    assert.deepEqual(doneSince([2, 0, 5], [4, 0, 5]), [])
+    assert.deepEqual(doneSince([2, 0, 5], [3, 1, 5]), [])
+  })
+})
