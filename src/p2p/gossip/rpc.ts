@@ -4,7 +4,7 @@
  * read, and remembers what peers send however long it is, for as long as they say.
  */
 import type { Fault } from '../limits/fault.ts'
-import { type ProtobufField, protobufFields } from './protobuf-fields.ts'
+import { type MessageShape, type ProtobufField, protobufFields } from './protobuf-fields.ts'
 
 /** A published message. */
 interface RpcMessage {
@@ -37,6 +37,19 @@ const maxBackoffS = 600
 const rpcFields = { subscription: 1, publish: 2, control: 3 } as const
 const messageFields = { data: 2, topic: 4 } as const
 const controls = { ihave: 1, iwant: 2, graft: 3, prune: 4, idontwant: 5 } as const
+
+/** As gossipsub reads it, message by message; fields that it does not know it skips. */
+const rpcShape: MessageShape = {
+  [rpcFields.subscription]: { 1: 'uint32', 2: 'bytes' },
+  [rpcFields.publish]: { [messageFields.data]: 'bytes', [messageFields.topic]: 'bytes' },
+  [rpcFields.control]: {
+    [controls.ihave]: { 1: 'bytes', 2: 'bytes' },
+    [controls.iwant]: { 1: 'bytes' },
+    [controls.graft]: { 1: 'bytes' },
+    [controls.prune]: { 1: 'bytes', 2: { 1: 'bytes', 2: 'bytes' }, 3: 'uint64' },
+    [controls.idontwant]: { 1: 'bytes' },
+  },
+}
 /** Where the IDs are in the control messages that have some. */
 const idFields: Readonly<Record<number, number>> = {
   [controls.ihave]: 2,
@@ -49,7 +62,7 @@ const malformed: Rpc = { fault: 'malformed message' }
 
 /** Reads a frame; what it returns are views on it. */
 export function readRpc(frame: Uint8Array): Rpc {
-  const fields = protobufFields(frame)
+  const fields = protobufFields(frame, rpcShape)
   if (fields === null) return malformed
   const messages: RpcMessage[] = []
   const rest: Uint8Array[] = []
@@ -61,7 +74,7 @@ export function readRpc(frame: Uint8Array): Rpc {
       messages.push(message)
       continue
     }
-    const cost = field.number === rpcFields.control ? costOfControls(field.content) : 0
+    const cost = field.number === rpcFields.control ? costOfControls(field) : 0
     const isLong = field.number === rpcFields.subscription && field.content.length > maxOtherBytes
     if (cost === null || isLong) return malformed
     work += cost
@@ -72,9 +85,8 @@ export function readRpc(frame: Uint8Array): Rpc {
 }
 
 /** Data and topic, once each: under StrictNoSign there is nothing else. */
-function readMessage({ content, whole }: ProtobufField): RpcMessage | null {
-  const fields = protobufFields(content)
-  if (fields === null || fields.length !== 2) return null
+function readMessage({ fields, whole }: ProtobufField): RpcMessage | null {
+  if (fields.length !== 2) return null
   const data = fields.find(({ number }) => number === messageFields.data)
   const topic = fields.find(({ number }) => number === messageFields.topic)
   if (data === undefined || topic === undefined || topic.content.length > maxOtherBytes) return null
@@ -82,14 +94,10 @@ function readMessage({ content, whole }: ProtobufField): RpcMessage | null {
 }
 
 /** The work of control messages; null where they are malformed. */
-function costOfControls(content: Uint8Array): number | null {
-  const messages = protobufFields(content)
-  if (messages === null) return null
+function costOfControls(control: ProtobufField): number | null {
   let work = 0
-  for (const { number, content: message } of messages) {
-    if (number > controls.idontwant) continue
-    const fields = protobufFields(message)
-    if (fields === null || !fields.every((field) => isShort(number, field))) return null
+  for (const { number, fields } of control.fields) {
+    if (!fields.every((field) => isShort(number, field))) return null
     work += number === controls.iwant ? fields.length : fields.length / idsPerUnit
   }
   return Math.floor(work)

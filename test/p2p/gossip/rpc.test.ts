@@ -100,6 +100,13 @@ const faulty: Readonly<Record<string, Uint8Array>> = {
   'a wish to be left alone for years': control({
     prune: [{ topicID: '/t', peers: [], backoff: 601 }],
   }),
+  'a tag of 33 bits, of which others read 32': Uint8Array.of(0x92, 0x80, 0x80, 0x80, 0x10, 0),
+  'a length in six bytes': Uint8Array.of(0x3a, 0x81, 0x80, 0x80, 0x80, 0x80, 0x00, 1),
+  'a message whose data is a number': Uint8Array.of(0x12, 5, 0x10, 1, 0x22, 1, 0x74),
+  'a subscription in a number of six bytes': Uint8Array.of(0x0a, 7, 8, 129, 128, 128, 128, 128, 0),
+  'a list that ends before its last ID': Uint8Array.of(0x1a, 4, 0x12, 2, 0x0a, 32),
+  'a record of a peer that ends before its ID': Uint8Array.of(0x1a, 6, 0x22, 4, 0x12, 2, 0x0a, 32),
+  'a backoff that is a text': Uint8Array.of(0x1a, 5, 0x22, 3, 0x1a, 1, 0),
   'a topic of kilobytes': control({ graft: [{ topicID: 't'.repeat(4097) }] }),
   'more fields than any list has': new Uint8Array(2 * 8193).fill(0x08),
 }
@@ -126,4 +133,88 @@ test('any bytes whatever are met without an error', () => {
     }),
     { numRuns: 2000 },
   )
+})
+
+interface LooseField {
+  readonly number: number
+  readonly wire: number
+  /** Bits above those that 32 bits hold, and zeros behind the tag, the length or the value. */
+  readonly above: number
+  readonly padding: number
+  readonly content: Uint8Array
+}
+
+/** A varint as no honest writer encodes it. */
+function looseVarint(value: number, padding: number): number[] {
+  const octets: number[] = []
+  let left = value
+  for (; left >= 0x80; left = Math.floor(left / 0x80)) octets.push((left % 0x80) | 0x80)
+  octets.push(left)
+  for (let more = 0; more < padding; more++) {
+    octets.push((octets.pop() ?? 0) | 0x80, 0)
+  }
+  return octets
+}
+
+function encodeLoosely({ number, wire, above, padding, content }: LooseField): Uint8Array {
+  const tag = looseVarint(number * 8 + wire + above * 2 ** 32, above > 0 ? 0 : padding)
+  if (wire === 0) return Uint8Array.of(...tag, ...looseVarint(content.length, padding))
+  if (wire !== 2) return Uint8Array.of(...tag, ...content.subarray(0, wire === 1 ? 8 : 4))
+  return Uint8Array.of(...tag, ...looseVarint(content.length, padding), ...content)
+}
+
+const rarely = (values: number[]): fc.Arbitrary<number> =>
+  fc.oneof({ weight: 12, arbitrary: fc.constant(0) }, fc.constantFrom(...values))
+
+/** Messages in messages, most of them as gossipsub knows them. */
+const { frame: looseFrame } = fc.letrec<{ frame: Uint8Array; content: Uint8Array }>((tie) => ({
+  content: fc.oneof(
+    { depthSize: 'small' },
+    fc.uint8Array({ maxLength: 40 }),
+    fc.constant(
+      RPC.encode({ subscriptions: [], messages: [{ topic: '/t', data: new Uint8Array(32) }] }),
+    ),
+    tie('frame'),
+  ),
+  frame: fc
+    .array(
+      fc.record({
+        number: fc.oneof(fc.integer({ min: 1, max: 6 }), fc.constantFrom(7, 16, 2 ** 28)),
+        wire: fc.oneof({ weight: 6, arbitrary: fc.constant(2) }, fc.constantFrom(0, 1, 3, 5)),
+        above: rarely([1, 2, 7]),
+        padding: rarely([1, 3, 4, 5, 7]),
+        content: tie('content'),
+      }),
+      { minLength: 1, maxLength: 4, size: 'max' },
+    )
+    .map((fields) => Buffer.concat(fields.map(encodeLoosely))),
+}))
+
+test('what is passed on is for gossipsub what it was here: no other message is in it', () => {
+  let passed = 0
+  const property = fc.property(looseFrame, (frame) => {
+    const rpc = readRpc(frame)
+    if (rpc.fault !== null) return
+    passed += 1
+    const rest = RPC.decode(rpc.rest)
+    assert.deepEqual(rest.messages, [])
+    for (const { messageIDs } of [
+      ...(rest.control?.ihave ?? []),
+      ...(rest.control?.iwant ?? []),
+      ...(rest.control?.idontwant ?? []),
+    ])
+      assert.ok(messageIDs.every(({ length }) => length <= 32))
+    assert.ok(rest.control?.prune.every(({ backoff = 0 }) => backoff <= 600) ?? true)
+    // A topic that is not UTF-8 is none that anybody listens to.
+    for (const { topic, data, field } of rpc.messages.filter((each) => !each.topic.includes('�'))) {
+      const { messages: read, subscriptions: none, control: nothing } = RPC.decode(field)
+      assert.deepEqual([none, nothing], [[], undefined])
+      assert.deepEqual(
+        read.map((message) => [message.topic, Buffer.from(message.data ?? [])]),
+        [[topic, Buffer.from(data)]],
+      )
+    }
+  })
+  fc.assert(property, { numRuns: 5000 })
+  assert.ok(passed > 500, `${passed} frames`)
 })

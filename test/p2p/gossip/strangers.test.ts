@@ -45,6 +45,8 @@ interface Stranger {
   /** Gossips blocks, one frame each. */
   say(...texts: string[]): void
   sayAs(kind: MessageKind, text: string): void
+  /** Sends a frame as it is. */
+  send(frame: Uint8Array): void
 }
 
 /** A stranger with a gossip stream to the room. */
@@ -53,12 +55,13 @@ async function openStranger(t: TestContext, room: TestRoom, from = '127.0.0.2'):
   const stream = await peer.open(room.address, gossipProtocol)
   const sayAs = (kind: MessageKind, text: string): void => {
     const message = { topic: topicOf(testNetwork, kind), data: Buffer.from(text) }
-    stream.send(lengthPrefixed(RPC.encode({ subscriptions: [], messages: [message] })))
+    send(RPC.encode({ subscriptions: [], messages: [message] }))
   }
+  const send = (frame: Uint8Array): void => void stream.send(lengthPrefixed(frame))
   const say = (...texts: string[]): void => {
     for (const text of texts) sayAs('block', text)
   }
-  return { peer, say, sayAs }
+  return { peer, say, sayAs, send }
 }
 
 const dropped = (room: TestRoom): Promise<number> =>
@@ -71,6 +74,21 @@ test('what a stranger sends first, and finds no room, keeps out no copy of a con
   const stranger = await openStranger(t, room)
   stranger.say('slow garbage', 'a block')
   await until(async () => (await dropped(room)) === 1)
+  await honest.p2p.publish(Buffer.from('a block'))
+  await until(() => asked.length === 2)
+  assert.deepEqual(asked[1], ['a block', honest.id])
+  decide({ action: 'ignore', reason: 'a test' })
+})
+
+test('a block that a stranger hides in a frame keeps out no copy of a configured peer', async (t) => {
+  const { room, honest, asked, decide } = await openScene(t)
+  const stranger = await openStranger(t, room)
+  const message = { topic: topicOf(testNetwork, 'block'), data: Buffer.from('a block') }
+  const [, ...content] = RPC.encode({ subscriptions: [], messages: [message] })
+  // A tag of 33 bits, of which gossipsub reads 32: those of a published message.
+  stranger.send(Uint8Array.of(0x92, 0x80, 0x80, 0x80, 0x10, ...content))
+  stranger.say('slow block')
+  await until(() => asked.length === 1)
   await honest.p2p.publish(Buffer.from('a block'))
   await until(() => asked.length === 2)
   assert.deepEqual(asked[1], ['a block', honest.id])
