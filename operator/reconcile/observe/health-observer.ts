@@ -9,6 +9,7 @@ import { get } from 'node:http'
 import { text } from 'node:stream/consumers'
 import type { Logger } from 'pino'
 import { paths, ports } from '../../../src/service/contract.ts'
+import { untilAborted } from '../../runtime/client/until-aborted.ts'
 import { type CheckSchedule, createCheckSchedule } from './check-schedule.ts'
 import { type HealthView, isSameState, parseHealth } from './health-view.ts'
 import { parseHostedViews, viewsUrl } from './view-at-replica.ts'
@@ -272,7 +273,8 @@ const maxAnswerBytes = 1048576
 
 /**
  * The body of the answer, whatever its status. Throws where nothing answers before `signal` is aborted, or
- * more than 1 MiB.
+ * more than 1 MiB. It always ends with `signal`: of an answer that switches protocols Node reports neither an end
+ * nor a failure.
  */
 export async function fetchText(url: string, signal: AbortSignal): Promise<string> {
   const { promise, resolve, reject } = Promise.withResolvers<string>()
@@ -285,5 +287,5 @@ export async function fetchText(url: string, signal: AbortSignal): Promise<strin
     text(response).then(resolve, reject)
   })
   request.on('error', reject)
-  return await promise
+  return await untilAborted(promise, signal)
 }

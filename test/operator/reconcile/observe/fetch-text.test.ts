@@ -44,3 +44,9 @@ test('an answer that does not come, or not to its end, is given up', async () =>
   answer = (_, response) => response.destroy()
   await assert.rejects(fetchText(url, never), { code: 'ECONNRESET' })
 })
+
+test('an answer that switches protocols is given up in time, as one that does not come is', async () => {
+  answer = ({ socket }) =>
+    socket.end('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: other\r\n\r\n')
+  await assert.rejects(fetchText(url, AbortSignal.timeout(50)), { name: 'TimeoutError' })
+})
