@@ -1,4 +1,7 @@
-/** Lists page by page, of large lists one page at a time whatever their kinds, and watches line by line. */
+/**
+ * Lists page by page, of large lists one page at a time whatever their kinds, and watches line by line. How large objects
+ * are is for those to say who make them, so a page that is too large is asked for again with fewer.
+ */
 import { ServiceError } from '../../../src/errors.ts'
 import { answerError, type Call, describeCall, factsOf, hasCode, statusError } from './api-error.ts'
 import { decodeLines } from './line-decoder.ts'
@@ -16,7 +19,7 @@ export interface Selection {
 
 export interface ListOptions<T, C> {
   readonly signal?: AbortSignal | undefined
-  /** Objects in one answer. Default 100. */
+  /** Objects in one answer, fewer where they are large. Default 100. */
   readonly pageSize?: number
   /** Whether pages wait until no other large list reads one. Default false. */
   readonly isLarge?: boolean
@@ -50,6 +53,8 @@ export interface WatchEvent<T> {
 const defaultPageSize = 100
 /** Longest line of a watch; etcd holds objects of 1.5 MiB at most, and JSON is longer than what it stores. */
 const maxLineBytes = 16_777_216
+/** Largest page of a list: parsed it takes several times as much. One object fits in any case. */
+const maxPageBytes = maxLineBytes
 
 function queryOf({ labelSelector, fieldSelector }: Selection): Record<string, string> {
   return {
@@ -91,18 +96,31 @@ async function listPages<T, C>(
     return page.metadata
   }
   let next = ''
+  let limit = pageSize
   for (;;) {
     const query = {
       ...queryOf(selection),
-      ...(pageSize === null ? {} : { limit: String(pageSize) }),
+      ...(limit === null ? {} : { limit: String(limit) }),
       ...(next === '' ? {} : { continue: next }),
     }
-    const metadata = isLarge
-      ? await requests.sendLarge(call, { query, signal }, take)
-      : take(await requests.send(call, { query, signal }))
-    next = metadata?.continue ?? ''
-    if (next === '') return { items, resourceVersion: metadata?.resourceVersion ?? '' }
+    const options = { query, signal, ...(limit === null ? {} : { maxBytes: maxPageBytes }) }
+    try {
+      const metadata = isLarge
+        ? await requests.sendLarge(call, options, take)
+        : take(await requests.send(call, options))
+      next = metadata?.continue ?? ''
+      if (next === '') return { items, resourceVersion: metadata?.resourceVersion ?? '' }
+    } catch (error) {
+      limit = smallerPage(limit, error)
+    }
   }
+}
+
+/** How many objects to ask for where a page was too large; throws the failure where that helps nothing. */
+function smallerPage(limit: number | null, error: unknown): number {
+  const isTooLarge = hasCode(error, 'OPERATOR_API_ANSWER_TOO_LARGE')
+  if (!isTooLarge || limit === null || limit === 1) throw error
+  return Math.ceil(limit / 4)
 }
 
 /** See `KubernetesApi.version`. */

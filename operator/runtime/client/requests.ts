@@ -33,6 +33,8 @@ interface RequestOptions {
   readonly body?: unknown
   /** Default application/json. */
   readonly contentType?: string
+  /** Longest answer that is read. Default 64 MiB. */
+  readonly maxBytes?: number
   readonly signal?: AbortSignal | undefined
 }
 
@@ -61,8 +63,7 @@ interface RequestsParts {
   readonly guards: readonly WriteGuard[]
 }
 
-/** Longest answer that is read. */
-const maxBytes = 67_108_864
+const defaultMaxBytes = 67_108_864
 const maxAttempts = 5
 const defaultWaitMs = 1_000
 const maxWaitMs = 30_000
@@ -80,7 +81,7 @@ const methods: Readonly<Record<Verb, HttpRequest['method']>> = {
 
 export function openRequests(options: RequestsOptions, parts: RequestsParts): Requests {
   const { connection, metrics, guards } = parts
-  const transport = openTransport({ timeoutMs: options.timeoutMs, maxBytes }, connection)
+  const transport = openTransport({ timeoutMs: options.timeoutMs }, connection)
   const host = new URL(connection.server).host
   const count = (call: Call, code: string): void =>
     metrics.requests.inc({ code, method: methods[call.verb], host })
@@ -101,6 +102,7 @@ export function openRequests(options: RequestsOptions, parts: RequestsParts): Re
       },
       ...(given.body === undefined ? {} : { body: JSON.stringify(given.body) }),
       signal: given.signal,
+      maxBytes: given.maxBytes ?? defaultMaxBytes,
       ...(isWrite(call, given) ? { beforeSend: () => before(guards, call) } : {}),
     }
   }

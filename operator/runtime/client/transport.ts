@@ -16,6 +16,8 @@ export interface HttpRequest {
   readonly headers: Readonly<Record<string, string>>
   readonly body?: string
   readonly signal?: AbortSignal | undefined
+  /** Longest answer that is read; a stream has no end. */
+  readonly maxBytes: number
   /** Called right before the bytes go out; what it throws is thrown, and nothing is sent. */
   readonly beforeSend?: () => void
 }
@@ -37,8 +39,6 @@ export interface HttpStream {
 interface TransportOptions {
   /** From a request to the last byte of its answer. */
   readonly timeoutMs: number
-  /** Longest answer that is read. */
-  readonly maxBytes: number
 }
 
 interface Transport {
@@ -79,7 +79,7 @@ export function openTransport(options: TransportOptions, parts: Connection): Tra
 function exchange(
   agent: Agent,
   dispatched: Dispatcher.DispatchOptions,
-  { call, signal, beforeSend }: HttpRequest,
+  { call, signal, maxBytes, beforeSend }: HttpRequest,
   options: TransportOptions,
 ): Promise<HttpAnswer> {
   const { promise, resolve, reject } = Promise.withResolvers<HttpAnswer>()
@@ -120,11 +120,11 @@ function exchange(
     onResponseStart(_, statusCode, headers) {
       status = statusCode
       retryAfter = headerText(headers['retry-after'])
-      if (Number(headers['content-length']) > options.maxBytes) fail(tooLarge(call, options))
+      if (Number(headers['content-length']) > maxBytes) fail(tooLarge(call, maxBytes))
     },
     onResponseData(_, piece) {
       bytes += piece.length
-      if (bytes > options.maxBytes) fail(tooLarge(call, options))
+      if (bytes > maxBytes) fail(tooLarge(call, maxBytes))
       else pieces.push(piece)
     },
     onResponseEnd() {
@@ -203,7 +203,7 @@ function timedOut(call: Call, timeoutMs: number): ServiceError {
   )
 }
 
-function tooLarge(call: Call, { maxBytes }: TransportOptions): ServiceError {
+function tooLarge(call: Call, maxBytes: number): ServiceError {
   return new ServiceError(
     'OPERATOR_API_ANSWER_TOO_LARGE',
     `${describeCall(call)}: the answer has more than ${maxBytes} bytes`,

@@ -161,6 +161,21 @@ test('lists come page by page, and only what is kept of each object', async () =
   ])
 })
 
+test('a page that is too large is asked for again with fewer objects, down to one', async () => {
+  const ofMiB = (size: number): KubernetesObject =>
+    ({ data: { x: 'a'.repeat(size * 1_048_576) } }) as KubernetesObject
+  for (const name of pages) room.server.put(`${path}/${name}`, ofMiB(6))
+  const keep = ({ metadata }: KubernetesObject): string => metadata?.name ?? ''
+  const { items } = await room.client.api.list({ type, namespace: 'apps' }, { keep })
+  assert.deepEqual(items, pages)
+  const limits = room.server.requests.map(({ query }) => query['limit'])
+  assert.deepEqual(limits, ['100', '25', '7', '2', '2', '2'])
+  room.server.put(`${path}/p5`, ofMiB(16))
+  await assert.rejects(room.client.api.list({ type, namespace: 'apps' }, { keep }), {
+    code: 'OPERATOR_API_ANSWER_TOO_LARGE',
+  })
+})
+
 test('a list whose next page has expired begins again, all at once', async () => {
   for (const name of pages) room.server.put(`${path}/${name}`, {})
   room.server.faults.add(({ query }, response) => {
