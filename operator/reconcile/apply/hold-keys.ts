@@ -2,7 +2,7 @@
 import type { Workload } from '../../api.ts'
 import { keyOf } from '../../runtime/client/resource-type.ts'
 import type { ReconcileRun } from '../../runtime/controller.ts'
-import { type KeyHolders, logHolders, type SharedKey } from '../fetch/key-holders.ts'
+import { type HeldKey, type KeyHolders, logHolders, type SharedKey } from '../fetch/key-holders.ts'
 import type { ReplicaIdentity } from '../observe/claim.ts'
 import type { ResourceMemory } from './resource-memory.ts'
 
@@ -23,9 +23,14 @@ export function holdKeys(
   return shared
 }
 
-/** Fingerprints of the keys that replicas have, or had when they were last seen. */
-function keysOf(replicas: readonly ReplicaIdentity[]): string[] {
-  return replicas
-    .flatMap(({ key, known }) => [key, known?.fingerprint ?? null])
-    .filter((one) => one !== null)
+/** The keys that replicas have, or had when they were last seen. */
+function keysOf(replicas: readonly ReplicaIdentity[]): HeldKey[] {
+  return replicas.flatMap(({ key, claim, known }) =>
+    [key, known?.fingerprint ?? null]
+      .filter((fingerprint) => fingerprint !== null)
+      .map((fingerprint) => ({
+        fingerprint,
+        isShown: fingerprint === key && [known?.fingerprint, claim?.fingerprint].includes(key),
+      })),
+  )
 }

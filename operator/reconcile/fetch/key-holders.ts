@@ -13,15 +13,31 @@ export interface SharedKey {
   readonly fingerprint: string
 }
 
+/** A key that a resource has, or had when it was last seen. */
+export interface HeldKey {
+  readonly fingerprint: string
+  /**
+   * Whether its keyring has the key now, and its status or its claim says that it was used before. Fingerprints are no
+   * secret, and who may write a claim may mark it with any: one that is only said gives way to one that is shown.
+   */
+  readonly isShown: boolean
+}
+
 /** Keeps which resource has which keys, by fingerprint; `owner` is `namespace/name`. */
 export interface KeyHolders {
   /**
-   * Registers the keys that a resource has now, by fingerprint; keys it had before are free again. Returns those
-   * that another one had first.
+   * Registers the keys that a resource has now; keys it had before are free again. Returns those that another one had
+   * first, or has shown.
    */
-  hold(owner: string, fingerprints: readonly string[]): SharedKey[]
+  hold(owner: string, keys: readonly HeldKey[]): SharedKey[]
   /** The resource is gone. */
   release(owner: string): void
+}
+
+interface Holder {
+  readonly owner: string
+  /** Whether it has shown the key since the operator began, also where the key is gone from its keyring since. */
+  readonly hasShown: boolean
 }
 
 /**
@@ -29,34 +45,47 @@ export interface KeyHolders {
  * before one that would like to.
  */
 export function createKeyHolders(resources: () => Iterable<Workload>): KeyHolders {
-  const holders = new Map<string, string>()
+  const holders = new Map<string, Holder>()
   const held = new Map<string, readonly string[]>()
   let isSeeded = false
 
   const release = (owner: string): void => {
-    for (const fingerprint of held.get(owner) ?? []) holders.delete(fingerprint)
+    for (const fingerprint of held.get(owner) ?? []) {
+      if (holders.get(fingerprint)?.owner === owner) holders.delete(fingerprint)
+    }
     held.delete(owner)
   }
-  const hold = (owner: string, fingerprints: readonly string[]): SharedKey[] => {
+  const hold = (owner: string, keys: readonly HeldKey[]): SharedKey[] => {
+    const wanted = keys.map(({ fingerprint, isShown }) => {
+      const holder = holders.get(fingerprint)
+      return { fingerprint, hasShown: isShown || (holder?.owner === owner && holder.hasShown) }
+    })
     release(owner)
-    const free = fingerprints.filter((fingerprint) => !holders.has(fingerprint))
-    for (const fingerprint of free) holders.set(fingerprint, owner)
-    if (free.length > 0) held.set(owner, free)
+    for (const { fingerprint, hasShown } of wanted) {
+      const holder = holders.get(fingerprint)
+      const isFree = holder === undefined || holder.owner === owner
+      if (isFree || (hasShown && !holder.hasShown)) {
+        holders.set(fingerprint, { owner, hasShown: hasShown || (holder?.hasShown ?? false) })
+      }
+    }
+    const fingerprints = wanted.map(({ fingerprint }) => fingerprint)
+    if (fingerprints.length > 0) held.set(owner, fingerprints)
     return fingerprints.flatMap((fingerprint) => {
-      const holder = holders.get(fingerprint) ?? owner
+      const holder = holders.get(fingerprint)?.owner ?? owner
       return holder === owner ? [] : [{ holder, fingerprint }]
     })
   }
   return {
-    hold(owner, fingerprints) {
+    hold(owner, keys) {
       if (!isSeeded) {
         isSeeded = true
         for (const { metadata, status } of resources()) {
           const known = (status?.nodes ?? []).flatMap((node) => node.keyringFingerprint ?? [])
-          hold(keyOf(metadata.namespace, metadata.name), known)
+          const said = known.map((fingerprint) => ({ fingerprint, isShown: false }))
+          hold(keyOf(metadata.namespace, metadata.name), said)
         }
       }
-      return hold(owner, fingerprints)
+      return hold(owner, keys)
     },
     release,
   }

@@ -1,6 +1,7 @@
-/** Two Hosts that are given one keyring key, which would be one peer twice. */
+/** Two Hosts that are given one keyring key, which would be one peer twice, and one that only says it had another's. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { labels, records } from '../../../operator/api/annotations.ts'
 import type { Host } from '../../../operator/api.ts'
 import type { KubernetesObject } from '../../../operator/runtime/client/kubernetes-object.ts'
 import { readHost } from '../../support/resources/operator-cases.ts'
@@ -44,4 +45,46 @@ test('of two Hosts with one key reconciled at once one runs, the other once that
   await room.reconcile(waits)
   assert.equal(stalled(waits), undefined)
   assert.deepEqual(sets(), [`PATCH statefulsets ${waits.metadata.name}-host`])
+})
+
+test('a claim that was marked with the fingerprint of another Host takes its key from nobody', async () => {
+  const [victim, thief] = ['victim', 'a-thief'].map((name): Host => {
+    const { metadata, spec: wanted } = minimal
+    return { ...minimal, metadata: { ...metadata, name, uid: name }, spec: wanted }
+  }) as [Host, Host]
+  const run = async (): Promise<void> => {
+    await room.reconcile(thief)
+    await room.reconcile(victim)
+  }
+  await room.put(victim)
+  await room.reconcile(victim)
+  await room.start(victim)
+  await room.reconcile(victim)
+  const [node] = room.read<Host>('Host', 'victim').status?.nodes ?? []
+  const fingerprint = node?.keyringFingerprint ?? assert.fail('the victim has no key')
+
+  await room.put(thief)
+  await room.put({
+    kind: 'Secret',
+    metadata: { namespace, name: 'a-thief-host-keyring' },
+    ...{ data: { '0': Buffer.from('b'.repeat(64)).toString('base64') } },
+  } as KubernetesObject)
+  await room.put({
+    kind: 'PersistentVolumeClaim',
+    metadata: {
+      ...{ namespace, name: 'keys-a-thief-host-0' },
+      labels: { [labels.name]: 'host', [labels.instance]: 'a-thief', [labels.holds]: 'keys' },
+      annotations: { [records.keyringFingerprint]: fingerprint },
+    },
+  })
+  await run()
+  room.restart()
+  await run()
+  assert.deepEqual([stalled(thief), stalled(victim)], ['IdentityConflict', undefined])
+
+  await room.remove('Host', 'victim')
+  await run()
+  await room.put({ ...victim, metadata: { ...victim.metadata, uid: 'again' } })
+  await run()
+  assert.deepEqual([stalled(thief), stalled(victim)], ['IdentityConflict', undefined])
 })

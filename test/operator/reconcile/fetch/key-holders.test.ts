@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Host } from '../../../../operator/api.ts'
-import { createKeyHolders, logHolders } from '../../../../operator/reconcile/fetch/key-holders.ts'
+import {
+  createKeyHolders,
+  type HeldKey,
+  logHolders,
+} from '../../../../operator/reconcile/fetch/key-holders.ts'
 import { captureLog } from '../../../support/captured-log.ts'
 import { readHost } from '../../../support/resources/operator-cases.ts'
 
@@ -12,23 +16,43 @@ const hostWith = (name: string, keyringFingerprint: string): Host => ({
   status: { nodes: [{ ordinal: 0, keyringFingerprint }] },
 })
 
+const said = (...fingerprints: readonly string[]): HeldKey[] =>
+  fingerprints.map((fingerprint) => ({ fingerprint, isShown: false }))
+const shown = (fingerprint: string): HeldKey[] => [{ fingerprint, isShown: true }]
+
 test('of two resources with one key the first has it, until it has another or is gone', () => {
   const holders = createKeyHolders(() => [])
-  assert.deepEqual(holders.hold('apps/a', ['one', 'two']), [])
-  assert.deepEqual(holders.hold('apps/b', ['two', 'three']), [
+  assert.deepEqual(holders.hold('apps/a', said('one', 'two')), [])
+  assert.deepEqual(holders.hold('apps/b', said('two', 'three')), [
     { holder: 'apps/a', fingerprint: 'two' },
   ])
-  assert.deepEqual(holders.hold('apps/a', ['one', 'two']), [])
-  assert.deepEqual(holders.hold('apps/a', ['one']), [])
-  assert.deepEqual(holders.hold('apps/b', ['two', 'three']), [])
+  assert.deepEqual(holders.hold('apps/a', said('one', 'two')), [])
+  assert.deepEqual(holders.hold('apps/a', said('one')), [])
+  assert.deepEqual(holders.hold('apps/b', said('two', 'three')), [])
   holders.release('apps/b')
-  assert.deepEqual(holders.hold('apps/a', ['one', 'two', 'three']), [])
+  assert.deepEqual(holders.hold('apps/a', said('one', 'two', 'three')), [])
 })
 
 test('after a restart of the operator a key belongs to the resource that has run with it', () => {
   const holders = createKeyHolders(() => [hostWith('old', 'one')])
-  assert.deepEqual(holders.hold('apps/new', ['one']), [{ holder: 'apps/old', fingerprint: 'one' }])
-  assert.deepEqual(holders.hold('apps/old', ['one']), [])
+  assert.deepEqual(holders.hold('apps/new', said('one')), [
+    { holder: 'apps/old', fingerprint: 'one' },
+  ])
+  assert.deepEqual(holders.hold('apps/old', said('one')), [])
+})
+
+test('a key that is only said gives way to one that is shown, and one that was shown does not', () => {
+  const holders = createKeyHolders(() => [hostWith('a-thief', 'one'), hostWith('victim', 'one')])
+  const byVictim = [{ holder: 'apps/victim', fingerprint: 'one' }]
+  assert.deepEqual(holders.hold('apps/a-thief', said('one')), [])
+  assert.deepEqual(holders.hold('apps/victim', shown('one')), [])
+  assert.deepEqual(holders.hold('apps/a-thief', said('one')), byVictim)
+  assert.deepEqual(holders.hold('apps/victim', said('one')), [])
+  assert.deepEqual(holders.hold('apps/copy', shown('one')), byVictim)
+  holders.release('apps/a-thief')
+  assert.deepEqual(holders.hold('apps/copy', shown('one')), byVictim)
+  holders.release('apps/victim')
+  assert.deepEqual(holders.hold('apps/copy', shown('one')), [])
 })
 
 test('the log names the holders once each time they are others', () => {
