@@ -7,6 +7,8 @@ import { ServiceError } from '../errors.ts'
 const chainPattern = /^[A-Za-z][A-Za-z0-9]*(_[A-Za-z0-9]+)*$/
 const networkPattern = /^[A-Za-z0-9]+(_[A-Za-z0-9]+)*$/
 const maxPartLength = 64
+/** Characters of a wrong part that an error shows. */
+const maxShown = 80
 
 /**
  * The network part of every type name, as in `Ethereum__Mainnet`.
@@ -26,11 +28,12 @@ export function typeName(network: string, collection: string): string {
 
 function checkPart(part: string, value: string, pattern: RegExp): void {
   if (value.length <= maxPartLength && pattern.test(value)) return
+  const shown = value.slice(0, maxShown)
   throw new ServiceError(
     'PRIMITIVES_NAME_INVALID',
-    `The ${part} name ${JSON.stringify(value.slice(0, 80))} cannot be part of a type name.`,
+    `The ${part} name ${JSON.stringify(shown)} cannot be part of a type name.`,
     {
-      facts: { part, value: value.slice(0, 80) },
+      facts: { part, value: shown },
       remedy: `Use letters, digits and single underscores, at most ${maxPartLength} characters, beginning with a letter.`,
     },
   )

@@ -3,7 +3,7 @@
  */
 import { hash } from 'node:crypto'
 import { invariant } from '../errors.ts'
-import { createByteWriter, major, writeBytes, writeHead, writeText } from './cbor.ts'
+import { asBuffer, createByteWriter, major, writeBytes, writeHead, writeText } from './cbor.ts'
 import { merkleRoot } from './merkle.ts'
 import type { Signature } from './signature.ts'
 
@@ -57,6 +57,8 @@ export function sealRoot(cids: readonly Uint8Array[]): {
 
 /** Numbers sort without a callback: the digest's first 32 bits, then the place, make one of 53 bits. */
 const maxPlaces = 2 ** 21
+/** Where the digest of a CID begins. */
+const digestPlace = 4
 
 /** Sorts roughly by number, then puts right what shares its first bits by comparing bytes. */
 function sortCids(cids: readonly Uint8Array[]): Uint8Array[] {
@@ -72,8 +74,7 @@ function sortCids(cids: readonly Uint8Array[]): Uint8Array[] {
 }
 
 function digestStart(cid: Uint8Array): number {
-  const high = ((cid[4] ?? 0) << 24) | ((cid[5] ?? 0) << 16)
-  return (high | ((cid[6] ?? 0) << 8) | (cid[7] ?? 0)) >>> 0
+  return asBuffer(cid).readUInt32BE(digestPlace)
 }
 
 function insertSorted(sorted: Uint8Array[], cid: Uint8Array): void {

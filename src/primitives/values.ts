@@ -231,9 +231,8 @@ function skipField(reader: ByteReader, field: Field): boolean {
 
 function skipList(reader: ByteReader, kind: FieldKind): boolean {
   const length = readHead(reader, major.array)
-  if (length < 0 || length > reader.end - reader.at) return false
   for (let index = 0; index < length; index++) if (!skipScalar(reader, kind)) return false
-  return true
+  return length >= 0
 }
 
 function skipScalar(reader: ByteReader, kind: FieldKind): boolean {

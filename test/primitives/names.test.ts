@@ -25,3 +25,11 @@ test('names that cannot be read back are refused with the reason', () => {
     })
   }
 })
+
+test('a long name is shown up to its 80th character', () => {
+  const shown = 'x'.repeat(80)
+  assert.throws(() => networkName('Ethereum', `${shown}y`), {
+    message: `The network name "${shown}" cannot be part of a type name.`,
+    facts: { part: 'network', value: shown },
+  })
+})
