@@ -147,8 +147,9 @@ export function readRowDirectory(bytes: Uint8Array): RowDirectory | null {
   const count = readHead(reader, major.array)
   const sizes: [length: number, rawBytes: number, storedBytes: number][] = []
   for (let index = 0; index < count; index++) {
-    const [length, raw, stored] = [0, 0, 0].map(() => readHead(reader, major.int))
-    if (length === undefined || raw === undefined || stored === undefined) return null
+    const length = readHead(reader, major.int)
+    const raw = readHead(reader, major.int)
+    const stored = readHead(reader, major.int)
     if (length <= 0 || raw < 0 || stored < 0) return null
     sizes.push([length, raw, stored])
   }

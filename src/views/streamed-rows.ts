@@ -59,6 +59,8 @@ interface OpenRows {
 }
 
 const fieldsOfGroup = 4
+/** What stands in the place of a block where there is none. */
+const noBlock: StreamBlock = { height: 0, blockHash: '0x' }
 
 /** A packer without rows. */
 export function createStreamPacker(rowType: Pick<RowType, 'fields'>): StreamPacker {
@@ -111,8 +113,9 @@ function encode(groups: readonly OpenRows[], rows: Buffer): Uint8Array<ArrayBuff
     const end = at + lengths.reduce((sum, length) => sum + length, 0)
     const starts = Buffer.alloc(lengths.length * 4)
     for (const [index, length] of lengths.entries()) starts.writeUInt32LE(length, index * 4)
-    writeHead(out, major.int, block?.height ?? 0)
-    writeBytes(out, Buffer.from(block?.blockHash.slice(2) ?? '', 'hex'))
+    const { height, blockHash } = block ?? noBlock
+    writeHead(out, major.int, height)
+    writeBytes(out, Buffer.from(blockHash.slice(2), 'hex'))
     writeHead(out, major.int, lengths.length)
     writeBytes(out, Buffer.concat([starts, rows.subarray(at, end)]))
     at = end

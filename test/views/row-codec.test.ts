@@ -13,7 +13,7 @@ import {
   writeRow,
 } from '../../src/views/row-codec.ts'
 import { parseRowType } from '../../src/views/row-type.ts'
-import { maxJsonDepth, toRow } from '../../src/views/row-values.ts'
+import { type JsonValue, maxJsonDepth, toRow } from '../../src/views/row-values.ts'
 
 const jsonType = parseRowType('type T { x: JSON }')
 const source = fc.option(fc.nat(), { nil: null })
@@ -132,11 +132,15 @@ test('what is no row is refused where its values are read', () => {
     assert.ok(isRefused(whole.subarray(0, length)))
 })
 
-test('the deepest JSON that a row may hold is read back', () => {
-  const nested = (depth: number): unknown => (depth === 0 ? 1 : { a: nested(depth - 1) })
-  const values = valuesOf(nested(maxJsonDepth))
-  assert.notEqual(values[0], null)
+test('the deepest JSON that a list in a row may hold is read back, and nothing deeper', () => {
+  const nested = (depth: number): JsonValue => (depth === 0 ? 1 : { a: nested(depth - 1) })
+  const listOf = (json: JsonValue) =>
+    toRow(parseRowType('type T { x: [JSON] }'), { x: [json] }).values
+  const values = [[nested(maxJsonDepth)]]
+  assert.deepEqual(listOf(nested(maxJsonDepth)), values)
+  assert.deepEqual(listOf(nested(maxJsonDepth + 1)), [[null]])
   assert.deepEqual(readRow(written(values, null)).values, values)
+  assert.ok(isMalformed(() => void readRow(written([[nested(maxJsonDepth + 1)]], null))))
 })
 
 test('bytes that are no row are refused with a reason, and cost no memory', () => {

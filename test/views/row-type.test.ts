@@ -168,6 +168,7 @@ describe('an SDL is refused with the place, what is wrong and what is accepted',
       /without/,
     ],
     ['an index on JSON', 'type A { x: JSON @index }', /the field x is JSON/, /Leave @index out/],
+    ['another directive', 'type A { x: Int @unique }', /column 17: .* x has @unique/, /@index/],
     ['a relation', 'type A { x: Int @relation(name: "y") }', /x has @relation/, /@index/],
     [
       'an unknown feed',

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { encode } from '@ipld/dag-cbor'
 import fc from 'fast-check'
 import { chunkDocuments } from '../../src/primitives/body/body-header.ts'
 import { unpackChunk } from '../../src/primitives/body/chunk.ts'
@@ -103,13 +104,35 @@ test('terms regard the case of text, but not that of hex', () => {
   assert.notDeepEqual(rowTermValue('1'), rowTermValue(1))
 })
 
-test('a directory that is cut off or none at all is not read', () => {
-  const { bytes } = packed([{ a: 'x' }])
-  const { headBytes } = readRowDirectory(bytes) ?? { headBytes: 0 }
-  for (let length = 0; length < headBytes; length++)
-    assert.equal(readRowDirectory(bytes.subarray(0, length)), null)
+test('a directory is read back, and is none with a chunk that is empty or has no size', () => {
+  const sizes = fc.tuple(fc.integer({ min: 1, max: 1_000 }), fc.nat(), fc.nat())
+  fc.assert(
+    fc.property(fc.array(sizes, { minLength: 1, maxLength: 5 }), (chunks) => {
+      const bytes = directoryOf(chunks)
+      let [first, start] = [0, bytes.length]
+      const expected = chunks.map(([length, rawBytes, storedBytes]) => {
+        const chunk = { first, length, rawBytes, start, storedBytes }
+        first += length
+        start += storedBytes
+        return chunk
+      })
+      assert.deepEqual(readRowDirectory(bytes), { chunks: expected, headBytes: bytes.length })
+      for (let length = 0; length < bytes.length; length++)
+        assert.equal(readRowDirectory(bytes.subarray(0, length)), null)
+      for (const place of [0, 1, 2])
+        assert.equal(readRowDirectory(directoryOf([...chunks, [1, 2, 3].with(place, -1)])), null)
+      assert.equal(readRowDirectory(directoryOf([...chunks, [0, 2, 3]])), null)
+    }),
+  )
+  assert.equal(readRowDirectory(directoryOf([])), null)
   fc.assert(fc.property(fc.uint8Array(), (any) => void readRowDirectory(any)))
 })
+
+/** The directory of chunks with these numbers of rows, raw bytes and stored bytes. */
+function directoryOf(chunks: readonly (readonly number[])[]): Uint8Array {
+  const head = Buffer.of(0x80 + chunks.length)
+  return Buffer.concat([head, ...chunks.flat().map((size) => encode(size))])
+}
 
 const refused = (message: string) => ({ code: 'LENS_OUTPUT_LIMIT', message })
 /** Bytes of a row with a text of more than 64 KiB in `c` beside that text. */

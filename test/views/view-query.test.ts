@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { print } from 'graphql'
-import { checkMaterializable, parseViewQuery, type ViewQuery } from '../../src/views/view-query.ts'
+import {
+  checkMaterializable,
+  parseViewQuery,
+  selectedNames,
+  type ViewQuery,
+} from '../../src/views/view-query.ts'
 import { assertParsesOrRefuses, assertRefused } from './refusals.ts'
 
 const network = 'Ethereum__Mainnet'
@@ -122,6 +127,13 @@ describe('a materialised View', () => {
       'Log(filter: {block: {number: {_gt: 5}}}, order: {data: ASC}) { data block { hash } }'
     assert.doesNotThrow(() => checkMaterializable(parsed(text)))
   })
+})
+
+test('what is selected is named as documents have it, of the collection or of one relation', () => {
+  const query = parsed('Log { data at: address transaction { hash to: from } block { number } }')
+  assert.deepEqual(selectedNames(query), ['data', 'at', 'transaction', 'block'])
+  assert.deepEqual(selectedNames(query, 'transaction'), ['hash', 'to'])
+  assert.deepEqual(selectedNames(query, 'accessList'), [])
 })
 
 test('whatever a stranger writes is a query or a refusal', () => {

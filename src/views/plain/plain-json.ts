@@ -46,6 +46,30 @@ const plainBytes = Uint8Array.from({ length: 256 }, (_, byte) =>
 /** Of all texts: one is gone through at a time. */
 const places = new Int32Array(placesEach * maxPlaces)
 
+/** Where the entry or item begins that has its places at `place`. */
+export function startOf(json: PlainJson, place: number): number {
+  return numberAt(json, place)
+}
+
+/** Where its value begins. */
+export function valueStartOf(json: PlainJson, place: number): number {
+  return numberAt(json, place + 1)
+}
+
+/** Where it ends, and its value with it. */
+export function valueEndOf(json: PlainJson, place: number): number {
+  return numberAt(json, place + 2)
+}
+
+/** Where the places are of what follows it. */
+export function nextOf(json: PlainJson, place: number): number {
+  return numberAt(json, place + 3)
+}
+
+function numberAt({ places }: PlainJson, at: number): number {
+  return places[at] ?? 0
+}
+
 /** Before the first text. */
 export function createPlainJson(): PlainJson {
   return { bytes: new Uint8Array(), places, top: 0 }
@@ -123,19 +147,19 @@ function skipWord(bytes: Uint8Array, at: number, word: Uint8Array): number {
 function skipNumber(bytes: Uint8Array, at: number): number {
   const first = bytes[at] === minus ? at + 1 : at
   let next = first
-  while (isDigit(bytes[next] ?? 0)) next += 1
+  while (isDigit(bytes[next])) next += 1
   const digits = next - first
   if (digits === 0 || digits > maxDigits) return -1
   return bytes[first] === zero && next > at + 1 ? -1 : next
 }
 
-export function isDigit(byte: number): boolean {
-  return byte >= zero && byte < zero + 10
+export function isDigit(byte: number | undefined): boolean {
+  return byte !== undefined && byte >= zero && byte < zero + 10
 }
 
 /** Whether the plain value that begins with this byte is a number. */
 export function isNumber(byte: number | undefined): boolean {
-  return byte === minus || isDigit(byte ?? 0)
+  return byte === minus || isDigit(byte)
 }
 
 /** The number between two places. */

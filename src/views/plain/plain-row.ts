@@ -20,6 +20,7 @@ import {
   isDigit,
   isNumber,
   maxPlainDepth,
+  nextOf,
   numberBetween,
   openList,
   openObject,
@@ -27,6 +28,9 @@ import {
   placesEach,
   quote,
   readPlainObject,
+  startOf,
+  valueEndOf,
+  valueStartOf,
   zero,
 } from './plain-json.ts'
 
@@ -46,11 +50,15 @@ const trueStart = 't'.charCodeAt(0)
 const falseStart = 'f'.charCodeAt(0)
 const nullStart = 'n'.charCodeAt(0)
 
+interface FieldName {
+  readonly field: number
+  readonly bytes: Uint8Array
+}
+
 interface State {
   readonly fields: RowType['fields']
-  readonly names: readonly Uint8Array[]
-  /** Fields by the length of their names. */
-  readonly byLength: ReadonlyMap<number, readonly number[]>
+  /** Names of fields by their length. */
+  readonly names: ReadonlyMap<number, readonly FieldName[]>
   readonly json: PlainJson
   /** The place of each field; -1 for what is missing. */
   readonly found: Int32Array
@@ -63,11 +71,10 @@ interface State {
 
 /** A writer of rows of this type. */
 export function createPlainRowWriter({ fields }: Pick<RowType, 'fields'>): PlainRowWriter {
-  const names = fields.map(({ name }) => Buffer.from(name))
+  const names = fields.map(({ name }, field) => ({ field, bytes: Buffer.from(name) }))
   const state: State = {
     fields,
-    names,
-    byLength: Map.groupBy(names.keys(), (index) => names[index]?.length ?? 0),
+    names: Map.groupBy(names, ({ bytes }) => bytes.length),
     json: createPlainJson(),
     found: new Int32Array(fields.length),
     order: new Int32Array(maxPlainDepth * maxSorted),
@@ -90,9 +97,8 @@ function findFields(state: State, bytes: Uint8Array): boolean {
   const { json, found } = state
   found.fill(-1)
   if (!readPlainObject(json, bytes)) return false
-  const { places, top } = json
-  for (let at = 0; at < top; at = places[at + 3] ?? top) {
-    const field = fieldAt(state, (places[at] ?? 0) + 1, (places[at + 1] ?? 0) - 2)
+  for (let at = 0; at < json.top; at = nextOf(json, at)) {
+    const field = fieldAt(state, startOf(json, at) + 1, valueStartOf(json, at) - 2)
     if (field < 0) continue
     if (found[field] !== -1) return false
     found[field] = at
@@ -101,15 +107,14 @@ function findFields(state: State, bytes: Uint8Array): boolean {
 }
 
 /** The field whose name stands between two places; -1 for none. */
-function fieldAt({ byLength, names, json }: State, start: number, end: number): number {
-  const candidates = byLength.get(end - start)
+function fieldAt({ names, json }: State, start: number, end: number): number {
+  const candidates = names.get(end - start)
   if (candidates === undefined) return -1
-  for (const field of candidates) if (isAt(json.bytes, start, names[field])) return field
+  for (const { field, bytes } of candidates) if (isAt(json.bytes, start, bytes)) return field
   return -1
 }
 
-function isAt(bytes: Uint8Array, start: number, name: Uint8Array | undefined): boolean {
-  if (name === undefined) return false
+function isAt(bytes: Uint8Array, start: number, name: Uint8Array): boolean {
   for (let index = 0; index < name.length; index++)
     if (bytes[start + index] !== name[index]) return false
   return true
@@ -136,33 +141,34 @@ type Write = (state: State, out: ByteWriter, scalar: RowScalar, place: number) =
 
 /** Writes a list, or null. */
 const writeList: Write = (state, out, scalar, place) => {
-  const { bytes, places } = state.json
-  const head = bytes[places[place + 1] ?? 0]
+  const { json } = state
+  const head = json.bytes[valueStartOf(json, place)]
   if (head === nullStart) return writeScalar(state, out, scalar, place)
   if (head !== openList) return false
   const count = countItems(state, place)
   if (count < 0) return false
   writeHead(out, major.array, count)
-  const end = places[place + 3] ?? 0
-  for (let at = place + placesEach; at < end; at = places[at + 3] ?? end)
+  const end = nextOf(json, place)
+  for (let at = place + placesEach; at < end; at = nextOf(json, at))
     if (!writeScalar(state, out, scalar, at)) return false
   return true
 }
 
 /** How many entries or items the value at a place has, counted for the row; -1 where that has too many. */
 function countItems(state: State, place: number): number {
-  const { places } = state.json
-  const end = places[place + 3] ?? 0
+  const { json } = state
+  const end = nextOf(json, place)
   let count = 0
-  for (let at = place + placesEach; at < end; at = places[at + 3] ?? end) count += 1
+  for (let at = place + placesEach; at < end; at = nextOf(json, at)) count += 1
   state.items += count
   return state.items > rowLimits.rowItems ? -1 : count
 }
 
 /** False where the value is of another type, or does not stand as it is to be written. */
 const writeScalar: Write = (state, out, scalar, place) => {
-  const { bytes, places } = state.json
-  const [start, end] = [places[place + 1] ?? 0, places[place + 2] ?? 0]
+  const { json } = state
+  const { bytes } = json
+  const [start, end] = [valueStartOf(json, place), valueEndOf(json, place)]
   const head = bytes[start]
   if (head === nullStart) writeSimple(out, simple.null)
   else if (scalar === 'JSON') return writeJson(state, out, place)
@@ -199,13 +205,14 @@ function isBigInt(bytes: Uint8Array, scalar: RowScalar, start: number, end: numb
   const digits = end - start - 2
   if (scalar !== 'BigInt' || digits === 0 || digits > maxBigIntCharacters) return false
   if (bytes[start + 1] === zero) return digits === 1
-  for (let at = start + 1; at < end - 1; at++) if (!isDigit(bytes[at] ?? 0)) return false
+  for (let at = start + 1; at < end - 1; at++) if (!isDigit(bytes[at])) return false
   return true
 }
 
 function writeJson(state: State, out: ByteWriter, place: number): boolean {
-  const { bytes, places } = state.json
-  const [start, end] = [places[place + 1] ?? 0, places[place + 2] ?? 0]
+  const { json } = state
+  const { bytes } = json
+  const [start, end] = [valueStartOf(json, place), valueEndOf(json, place)]
   const head = bytes[start]
   if (head === quote) writeText(out, bytes, start + 1, end - 1)
   else if (isNumber(head)) writeValue(out, numberBetween(bytes, start, end))
@@ -217,25 +224,24 @@ function writeJson(state: State, out: ByteWriter, place: number): boolean {
 }
 
 function writeItems(state: State, out: ByteWriter, place: number): boolean {
-  const { places } = state.json
+  const { json } = state
   const count = countItems(state, place)
   if (count < 0) return false
   writeHead(out, major.array, count)
-  const end = places[place + 3] ?? 0
-  for (let at = place + placesEach; at < end; at = places[at + 3] ?? end)
+  const end = nextOf(json, place)
+  for (let at = place + placesEach; at < end; at = nextOf(json, at))
     if (!writeJson(state, out, at)) return false
   return true
 }
 
 function writeObject(state: State, out: ByteWriter, place: number): boolean {
   const { json, order, ordered } = state
-  const { bytes, places } = json
   const count = countItems(state, place)
   if (count < 0 || count > maxSorted || !sortEntries(state, place)) return false
   writeHead(out, map, count)
   for (let index = ordered; index < ordered + count; index++) {
     const at = order[index] ?? 0
-    writeText(out, bytes, (places[at] ?? 0) + 1, (places[at + 1] ?? 0) - 2)
+    writeText(out, json.bytes, startOf(json, at) + 1, valueStartOf(json, at) - 2)
     if (!writeJson(state, out, at)) return false
   }
   state.ordered = ordered
@@ -245,13 +251,12 @@ function writeObject(state: State, out: ByteWriter, place: number): boolean {
 /** Adds the places of entries to `order`, sorted by their keys as `writeValue` does; false for two of one key. */
 function sortEntries(state: State, place: number): boolean {
   const { json, order, ordered } = state
-  const { bytes, places } = json
-  const end = places[place + 3] ?? 0
-  for (let entry = place + placesEach; entry < end; entry = places[entry + 3] ?? end) {
+  const end = nextOf(json, place)
+  for (let entry = place + placesEach; entry < end; entry = nextOf(json, entry)) {
     let at = state.ordered++
     for (; at > ordered; at--) {
       const before = order[at - 1] ?? 0
-      const difference = compareKeys(bytes, places, before, entry)
+      const difference = compareKeys(json, before, entry)
       if (difference === 0) return false
       if (difference < 0) break
       order[at] = before
@@ -262,10 +267,11 @@ function sortEntries(state: State, place: number): boolean {
 }
 
 /** By length, then by their bytes. */
-function compareKeys(bytes: Uint8Array, places: Int32Array, a: number, b: number): number {
-  const [aStart, bStart] = [places[a] ?? 0, places[b] ?? 0]
-  const length = (places[a + 1] ?? 0) - aStart
-  const longer = length - ((places[b + 1] ?? 0) - bStart)
+function compareKeys(json: PlainJson, a: number, b: number): number {
+  const { bytes } = json
+  const [aStart, bStart] = [startOf(json, a), startOf(json, b)]
+  const length = valueStartOf(json, a) - aStart
+  const longer = length - (valueStartOf(json, b) - bStart)
   if (longer !== 0) return longer
   for (let index = 0; index < length; index++) {
     const order = (bytes[aStart + index] ?? 0) - (bytes[bStart + index] ?? 0)
@@ -298,17 +304,17 @@ function valueAt({ fields, json, found }: State, index: number): JsonValue {
   if (field === undefined || place < 0) return null
   const { scalar, list } = field
   if (!list) return scalarAt(json, scalar, place)
-  const { bytes, places } = json
-  if (bytes[places[place + 1] ?? 0] !== openList) return null
+  if (json.bytes[valueStartOf(json, place)] !== openList) return null
   const items: JsonValue[] = []
-  const end = places[place + 3] ?? 0
-  for (let at = place + placesEach; at < end; at = places[at + 3] ?? end)
+  const end = nextOf(json, place)
+  for (let at = place + placesEach; at < end; at = nextOf(json, at))
     items.push(scalarAt(json, scalar, at))
   return items
 }
 
-function scalarAt({ bytes, places }: PlainJson, scalar: RowScalar, place: number): JsonValue {
-  const [start, end] = [places[place + 1] ?? 0, places[place + 2] ?? 0]
+function scalarAt(json: PlainJson, scalar: RowScalar, place: number): JsonValue {
+  const { bytes } = json
+  const [start, end] = [valueStartOf(json, place), valueEndOf(json, place)]
   const head = bytes[start]
   if (head === nullStart) return null
   if (head === quote) return asBuffer(bytes).toString('latin1', start + 1, end - 1)

@@ -126,7 +126,50 @@ function isObject(text: string): boolean {
   }
 }
 
-test('compact ASCII of the right types is taken without being parsed', () => {
+const ascii = fc
+  .string({ maxLength: 80, size: 'max' })
+  .map((text) => text.replaceAll(/["\\]/g, '~'))
+const largest = 10 ** 15 - 1
+const whole = fc.oneof(
+  fc.constantFrom(0, 9, 10, largest, -largest),
+  fc.integer({ min: -largest, max: largest }).map((value) => value + 0),
+)
+const digits = fc.oneof(
+  fc.constantFrom('0', '9', '9'.repeat(100)),
+  fc.bigInt(0n, 10n ** 100n - 1n).map(String),
+)
+const orNull = <T>(arbitrary: fc.Arbitrary<T>) => fc.oneof(fc.constant(null), arbitrary)
+const listOf = <T>(arbitrary: fc.Arbitrary<T>) =>
+  orNull(fc.array(orNull(arbitrary), { maxLength: 4 }))
+const { json } = fc.letrec((tie) => ({
+  json: fc.oneof(
+    { weight: 3, arbitrary: orNull(fc.oneof(ascii, whole, fc.boolean())) },
+    { weight: 1, arbitrary: fc.array(tie('json'), { maxLength: 4 }) },
+    { weight: 1, arbitrary: fc.dictionary(ascii, tie('json'), { maxKeys: 6 }) },
+  ),
+}))
+const ofTheTypes = fc.record(
+  {
+    ...{ text: orNull(ascii), texts: listOf(ascii), id: orNull(fc.oneof(ascii, whole)) },
+    ...{ whole: orNull(fc.oneof(digits, whole)), wholes: listOf(fc.oneof(digits, whole)) },
+    ...{ int: orNull(whole), ints: listOf(whole), float: orNull(whole) },
+    ...{ flag: orNull(fc.boolean()), flags: listOf(fc.boolean()), json, jsons: listOf(json) },
+    ...{ other: json, lag: json, textt: json },
+  },
+  { requiredKeys: [] },
+)
+
+test('compact ASCII of the right types is taken without being parsed, whatever it says', () => {
+  fc.assert(
+    fc.property(fc.array(ofTheTypes, { maxLength: 5 }), (documents) => {
+      const texts = documents.map((document) => JSON.stringify(document))
+      assert.equal(assertSame(texts), texts.length)
+    }),
+    { numRuns: 200 },
+  )
+})
+
+test('a row with values of all kinds is taken without being parsed', () => {
   const document = {
     other: { skipped: [1, { deep: null }] },
     ...{
@@ -152,10 +195,19 @@ test('a text is parsed for a space, a value of another type, a name twice and de
       '{"json":{"a":1,"a":2}}',
       '{"flag":[]}',
     ],
-    `{"json":${'['.repeat(17)}${']'.repeat(17)}}`,
-    `{"json":{${Array.from({ length: 65 }, (_, index) => `"k${index}":1`).join(',')}}}`,
   ]
   assert.equal(assertSame(texts), 0)
+})
+
+test('a text is taken up to 16 levels, 64 entries of an object in a row and 15 digits', () => {
+  const nested = (depth: number): string => `{"json":${'['.repeat(depth)}${']'.repeat(depth)}}`
+  const entries = (count: number): string =>
+    `{"json":{${Array.from({ length: count }, (_, index) => `"k${index}":1`).join(',')}}}`
+  const digits = (count: number): string => `{"json":-${'9'.repeat(count)}}`
+  const within = [nested(16), entries(64), digits(15)]
+  assert.equal(assertSame(within), within.length)
+  const beyond = [nested(17), entries(65), digits(16)]
+  assert.equal(assertSame(beyond), 0)
 })
 
 test('the limit of items in a row holds for lists and for what JSON nests', () => {
