@@ -246,15 +246,9 @@ function wholePage(readPage: ReadPage, page: number): Buffer {
 }
 
 function fingerprintAt(entries: Buffer, at: number): number {
-  return (
-    (((entries[at] ?? 0) << 24) |
-      ((entries[at + 1] ?? 0) << 16) |
-      ((entries[at + 2] ?? 0) << 8) |
-      (entries[at + 3] ?? 0)) >>>
-    0
-  )
+  return entries.readUInt32BE(at)
 }
 
 function positionAt(entries: Buffer, at: number): SpanPosition {
-  return ((entries[at + 4] ?? 0) << 16) | ((entries[at + 5] ?? 0) << 8) | (entries[at + 6] ?? 0)
+  return entries.readUIntBE(at + 4, 3)
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { fingerprint, halfSipHash } from '../../../src/store/disk/fingerprint.ts'
+import { fingerprint, halfSipHash, rowFingerprint } from '../../../src/store/disk/fingerprint.ts'
 
 describe('fingerprints', () => {
   it('are HalfSipHash-1-3, with the vectors of the Linux kernel’s own test of it', () => {
@@ -17,13 +17,16 @@ describe('fingerprints', () => {
     )
   })
 
-  it('of one value differ between kinds and between stores', () => {
+  it('of one value differ between kinds, fields and stores', () => {
     const value = Buffer.alloc(20, 7)
     const found = [
       fingerprint([1, 2], 'from', value),
       fingerprint([1, 2], 'to', value),
       fingerprint([1, 3], 'from', value),
       fingerprint([4, 2], 'from', value),
+      rowFingerprint([1, 2], 0, value),
+      rowFingerprint([1, 2], 8, value),
+      rowFingerprint([4, 2], 0, value),
     ]
     assert.equal(new Set(found).size, found.length)
   })

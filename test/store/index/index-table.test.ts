@@ -8,7 +8,9 @@ import {
   createEntryList,
   findInEntries,
   findInPages,
+  furtherPages,
   heightInSpan,
+  maxTableBytes,
   mergeEntries,
   pageLengths,
   type ReadPage,
@@ -99,9 +101,10 @@ describe('an index table', () => {
   })
 
   it('is read from its pages whole, whose lengths the first and the last of them say', () => {
+    const none: ReadPage = () => undefined
     assert.deepEqual(
-      pageLengths(() => undefined),
-      [],
+      [furtherPages(none), pageLengths(none), readEntries(none), findInPages(none, 1)],
+      [undefined, [], undefined, []],
     )
     for (const count of [0, 1, 584, 585, 1_168, 1_169, 5_000]) {
       const entries = Array.from({ length: count }, (_, fingerprint): Entry => {
@@ -114,7 +117,20 @@ describe('an index table', () => {
         pages.map(({ length }) => length),
         `${count} entries`,
       )
+      assert.equal(furtherPages(reading(pages)), pages.length - 1)
       assert.deepEqual(readEntries(reading(pages)), table, `${count} entries`)
+    }
+  })
+
+  it('takes no more bytes than is said of so many entries, and those where it has several pages', () => {
+    for (const count of [0, 1, 581, 582, 1_162, 1_163, 5_000]) {
+      const entries = Array.from({ length: count }, (_, fingerprint): Entry => {
+        return { fingerprint, section: 'Log', chunk: 0 }
+      })
+      const pages = toPages(tableOf(7, entries))
+      const bytes = pages.reduce((sum, { length }) => sum + length, 0)
+      if (pages.length > 1) assert.equal(bytes, maxTableBytes(count), `${count} entries`)
+      else assert.ok(bytes <= maxTableBytes(count), `${count} entries`)
     }
   })
 
