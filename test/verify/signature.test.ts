@@ -147,6 +147,15 @@ test('Ed25519: keys and signatures with a small-order part are valid where a Hos
   assert.ok(fitting > 0)
 })
 
+test('Ed25519: a key of small order is valid for nothing, as signatures without a secret fit it', () => {
+  const point = fc.constantFrom(...ED25519_TORSION_SUBGROUP)
+  fc.assert(
+    fc.property(point, point, digest, (identity, r, message) => {
+      assert.equal(verify('Ed25519', identity, message, r + '00'.repeat(32)), false)
+    }),
+  )
+})
+
 test('Ed25519: numbers that are not reduced are invalid', () => {
   const { identity, sign } = createSigner({ type: 'Ed25519', privateKey: fromHex('55'.repeat(32)) })
   const message = fromHex('66'.repeat(32))
