@@ -13,6 +13,7 @@ import type { Range } from './peers/announcements.ts'
 import { createOwnAddresses, type OwnAddresses } from './peers/own-addresses.ts'
 import type { PeerEvent, PeerRecord } from './peers/peer-book.ts'
 import type { OnMessage, PeerVerdict } from './peers/verdict.ts'
+import { blockFrameOverhead, minPartBytes } from './range/range-frames.ts'
 import type { BlockSource } from './range/range-server.ts'
 import { assembleStack, closeStack, connectStack, type Stack } from './stack.ts'
 import type { ChannelClient, ChannelHandlers } from './streams/channels.ts'
@@ -117,6 +118,8 @@ export interface P2p {
 export async function openP2p(options: P2pOptions, parts: P2pParts): Promise<P2p> {
   const limits: P2pLimits = { ...defaultLimits, ...options.limits }
   invariant(limits.windowBytes >= 2 * limits.maxFrameBytes, 'the window holds two frames')
+  const framePart = limits.maxFrameBytes - blockFrameOverhead
+  invariant(framePart >= minPartBytes, 'a frame holds the smallest part')
   const bootstrapPeers = parsePeerAddresses(options.bootstrapPeers)
   const own = createOwnAddresses(options.listen, options.announce ?? [])
   const stack = await assembleStack({ ...options, limits }, { channels: {}, ...parts, own })

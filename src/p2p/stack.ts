@@ -4,6 +4,7 @@ import type { Stream } from '@libp2p/interface'
 import { peerIdFromString } from '@libp2p/peer-id'
 import type { Logger } from 'pino'
 import type { Registry } from 'prom-client'
+import { framePrices } from './connections/frame-price.ts'
 import { createGater, type Gater } from './connections/gater.ts'
 import { createReceivedMeter } from './connections/received-meter.ts'
 import { createGossip, type Gossip } from './gossip/gossip.ts'
@@ -133,6 +134,7 @@ export async function assembleStack(options: StackOptions, parts: StackParts): P
     handlers: parts.handlers,
     channels: parts.channels,
     openStream: (peer, protocol, signal) => openStream(node, peer, protocol, signal),
+    onFrame: (peer) => void received.owe(remoteOf(peer), framePrices.any),
   })
   const gater = createGater(limits, { book, metrics, isConfigured })
   const node = await createNode(options, {
@@ -175,6 +177,8 @@ interface Watching {
 
 interface ProtocolParts extends Watching, Pick<StackParts, 'source' | 'handlers' | 'channels'> {
   openStream(peer: string, protocol: string, signal: AbortSignal): Promise<Stream>
+  /** A peer sent a frame of one of our protocols. */
+  onFrame(peer: string): void
 }
 
 /** The two sides of our own protocols: ranges, requests and channels. */

@@ -9,6 +9,7 @@ import { defaultLimits } from '../../src/p2p/limits/limits.ts'
 import { defaultBurstSeconds } from '../../src/p2p/limits/rates.ts'
 import type { Shares } from '../../src/p2p/limits/remote.ts'
 import { maxIdentifyBytes, maxPingBytes } from '../../src/p2p/node.ts'
+import { minPartBytes } from '../../src/p2p/range/range-frames.ts'
 import { maxRequestBytes, maxResponseBytes } from '../../src/p2p/streams/requests.ts'
 
 const limits = defaultLimits
@@ -126,7 +127,7 @@ const rows: readonly Row[] = [
     what: 'An answer with blocks',
     size: `${bytes(limits.maxBlockBytes)} a block`,
     amount: [
-      `${limits.pullsPerPeer} at a time of one peer, ${bytes(limits.windowBytes)} ahead of what is taken`,
+      `${limits.pullsPerPeer} at a time of one peer, ${bytes(limits.windowBytes)} ahead of what is taken, in frames of ${bytes(minPartBytes)} at least`,
       `a Host pulls ${laneSlots.configured} at a time from configured peers, and beside them ${laneSlots.others} from strangers`,
       `${seconds(limits.pullStallMs)} for each step and each MiB of a block, ${seconds(uselessMs)} to the next block of use`,
     ],

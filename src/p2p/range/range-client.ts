@@ -17,7 +17,12 @@ import {
 } from '../streams/frame-stream.ts'
 import { joinParts } from '../streams/join-parts.ts'
 import type { Pacer } from '../streams/request-gate.ts'
-import { decodeServerFrame, encodeClientFrame, type ServerFrame } from './range-frames.ts'
+import {
+  decodeServerFrame,
+  encodeClientFrame,
+  minPartBytes,
+  type ServerFrame,
+} from './range-frames.ts'
 
 interface RangeClientParts {
   readonly metrics: Pick<P2pMetrics, 'rangeBlocks' | 'rangeBytes'>
@@ -26,6 +31,7 @@ interface RangeClientParts {
   /** Our own heights, sent to the peer with each request. */
   ownRange(): Range | null
   readonly pacer: Pacer
+  onFrame(peer: string): void
   onStatus(peer: string, status: Range | null): void
   onFault(peer: string, fault: Fault, detail: string): void
 }
@@ -54,6 +60,7 @@ export function createRangeClient(limits: P2pLimits, parts: RangeClientParts): R
       maxBufferBytes: limits.windowBytes + 2 * limits.maxFrameBytes,
       stallMs: limits.pullStallMs,
       signal,
+      onFrame: () => parts.onFrame(ask.peer),
     })
   }
 
@@ -180,9 +187,10 @@ async function assemble(
   let received = 0
   const add = (bytes: Uint8Array): void => {
     received += bytes.byteLength
-    if (received > blockBytes || (bytes.byteLength === 0 && received < blockBytes)) {
-      throw streamFailure('parts that do not add up to the block', 'protocol violation')
-    }
+    if (received > blockBytes)
+      throw streamFailure('parts longer than the block', 'protocol violation')
+    if (bytes.byteLength < minPartBytes && received < blockBytes)
+      throw streamFailure('a block in tiny parts', 'protocol violation')
     parts.push(bytes)
   }
   add(first)

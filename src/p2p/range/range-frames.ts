@@ -46,6 +46,8 @@ export type ServerFrame =
 
 /** Bytes a `block` frame needs beside the block's own. */
 export const blockFrameOverhead = 11
+/** Fewest bytes of a block in a frame that is not its last: each frame is work, and is kept until that one has come. */
+export const minPartBytes = 1024
 
 const tags = {
   request: 1,

@@ -2,7 +2,6 @@
  * The serving side of the range protocol. It reads one block at a time and only when the peer has
  * granted the credit to send it, so that a peer that does not read costs one block of memory.
  */
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Stream } from '@libp2p/interface'
 import type { Logger } from 'pino'
 import { createBudget } from '../limits/budget.ts'
@@ -19,6 +18,7 @@ import {
   toStreamFailure,
 } from '../streams/frame-stream.ts'
 import { pause, type RequestGate } from '../streams/request-gate.ts'
+import { shareThread } from '../streams/thread-slice.ts'
 import {
   blockFrameOverhead,
   decodeClientFrame,
@@ -53,6 +53,7 @@ interface RangeServerParts {
   readonly source: BlockSource
   readonly gate: RequestGate
   remoteOf(peer: string): Remote
+  onFrame(peer: string): void
   onStatus(peer: string, status: Range | null): void
   onFault(peer: string, fault: Fault, detail: string): void
 }
@@ -68,8 +69,6 @@ export interface RangeServer {
 const maxWindowBytes = 16 * 1024 * 1024
 /** Heights that are read at a time. */
 const heightsAtATime = 256
-/** Time in milliseconds after which other work may run. */
-const sliceMs = 10
 
 /** What serving a stream needs. */
 interface Serving extends RangeServerParts {
@@ -124,6 +123,7 @@ export function createRangeServer(limits: P2pLimits, parts: RangeServerParts): R
         maxFrameBytes: 64,
         maxBufferBytes: 16 * 1024,
         stallMs: limits.stallMs,
+        onFrame: () => parts.onFrame(peer),
       })
       if (frames.ended.aborted) return
       const end = begin(peer, frames)
@@ -201,10 +201,9 @@ async function sendBlocks(
   { bytes, metrics, remoteOf, source }: Serving,
 ): Promise<number> {
   const send = creditedWriter(frames, Math.min(request.windowBytes, maxWindowBytes))
-  const yieldThread = createYield()
   let blocks = 0
   for (const height of storedHeights(request, status, source)) {
-    await yieldThread()
+    await shareThread()
     frames.ended.throwIfAborted()
     const block = source.sealedBlock(height)
     if (block === null) continue
@@ -233,16 +232,6 @@ function* storedHeights(
     const last = heights.at(-1)
     if (last === undefined || heights.length < heightsAtATime) return
     next = last + 1
-  }
-}
-
-/** The function that lets other work go on when we had the thread for a while. */
-function createYield(): () => Promise<void> {
-  let since = performance.now()
-  return async () => {
-    if (performance.now() - since < sliceMs) return
-    await nextTurn()
-    since = performance.now()
   }
 }
 

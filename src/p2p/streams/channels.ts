@@ -50,6 +50,7 @@ interface ChannelServerParts {
   readonly handlers: ChannelHandlers
   readonly gate: RequestGate
   remoteOf(peer: string): Remote
+  onFrame(peer: string): void
   onFault(peer: string, fault: Fault, detail: string): void
 }
 
@@ -97,6 +98,7 @@ export function createChannelServer(limits: P2pLimits, parts: ChannelServerParts
         maxFrameBytes: maxOpenerBytes,
         maxBufferBytes: 2 * maxOpenerBytes,
         stallMs: limits.stallMs,
+        onFrame: () => parts.onFrame(peer),
       })
       open.add(frames)
       try {
@@ -122,6 +124,7 @@ interface ChannelClientParts {
   readonly pacer: Pacer
   /** Opens a stream to a connected peer. */
   openStream(peer: string, name: ChannelName, signal: AbortSignal): Promise<Stream>
+  onFrame(peer: string): void
   onFault(peer: string, fault: Fault, detail: string): void
 }
 
@@ -162,6 +165,7 @@ export function createChannelClient(limits: P2pLimits, parts: ChannelClientParts
       maxBufferBytes: windowBytes + 2 * maxServerBytes,
       stallMs: limits.pullStallMs,
       signal,
+      onFrame: () => parts.onFrame(peer),
     })
     return {
       ...frames,

@@ -9,6 +9,7 @@ import type { Stream } from '@libp2p/interface'
 import { lpStream } from '@libp2p/utils'
 import type { Fault } from '../limits/fault.ts'
 import { frameErrorName } from './frame-error.ts'
+import { shareThread } from './thread-slice.ts'
 
 export interface FrameStream {
   /** Aborted when the stream has ended, whichever side ended it. */
@@ -32,6 +33,8 @@ interface FrameStreamOptions {
   /** Longest time one read or write may take. */
   readonly stallMs: number
   readonly signal?: AbortSignal
+  /** A frame was read, which takes us time however short it is. */
+  readonly onFrame: () => void
 }
 
 /** Why a stream ended early, and whether that was the peer's fault. */
@@ -57,7 +60,7 @@ export function openFrameStream(stream: Stream, options: FrameStreamOptions): Fr
   })
   if (stream.status !== 'open') ended.abort(streamFailure('the stream has ended', null))
 
-  const { stallMs } = options
+  const { stallMs, onFrame } = options
   const step = async <T>(fault: Fault, maxMs: number | null, run: () => Promise<T>): Promise<T> => {
     const onStall = (): void => stream.abort(streamFailure('no progress in time', fault))
     const timer = maxMs === null ? undefined : setTimeout(onStall, maxMs)
@@ -73,7 +76,12 @@ export function openFrameStream(stream: Stream, options: FrameStreamOptions): Fr
   return {
     ended: ended.signal,
     read: (maxMs = stallMs) =>
-      step('stalled writer', maxMs, async () => (await frames.read()).subarray()),
+      step('stalled writer', maxMs, async () => {
+        const frame = (await frames.read()).subarray()
+        onFrame()
+        await shareThread()
+        return frame
+      }),
     write: (frame) => step('stalled reader', stallMs, () => frames.write(frame)),
     close: async () => {
       release()

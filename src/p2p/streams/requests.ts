@@ -45,6 +45,7 @@ interface RequestServerParts {
   readonly handlers: RequestHandlers
   readonly gate: RequestGate
   remoteOf(peer: string): Remote
+  onFrame(peer: string): void
   onFault(peer: string, fault: Fault, detail: string): void
 }
 
@@ -77,6 +78,7 @@ export function createRequestServer(limits: P2pLimits, parts: RequestServerParts
       maxFrameBytes: maxRequestBytes,
       maxBufferBytes: 2 * maxRequestBytes,
       stallMs: limits.stallMs,
+      onFrame: () => parts.onFrame(peer),
     })
     try {
       await answer(name, peer, frames)
@@ -108,6 +110,7 @@ interface RequestClientParts {
   readonly pacer: Pacer
   /** Opens a stream to a connected peer. */
   openStream(peer: string, name: RequestName, signal: AbortSignal): Promise<Stream>
+  onFrame(peer: string): void
   onFault(peer: string, fault: Fault, detail: string): void
 }
 
@@ -158,6 +161,7 @@ async function requestOnce(
     maxBufferBytes: 2 * maxResponseBytes,
     stallMs: limits.pullStallMs,
     signal,
+    onFrame: () => parts.onFrame(peer),
   })
   try {
     await frames.write(question)

@@ -6,7 +6,14 @@ import { connect as connectTcp, type Socket } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { P2pLimits } from '../../../src/p2p/limits/limits.ts'
-import { openRoom, type RoomSetup, type TestRoom, until } from '../../support/p2p-room.ts'
+import { type Channel, channelProtocol } from '../../../src/p2p/streams/channels.ts'
+import {
+  openRoom,
+  type RoomSetup,
+  type TestRoom,
+  testNetwork,
+  until,
+} from '../../support/p2p-room.ts'
 import { gossipProtocol, lengthOf, openRawPeer, type RawPeer } from '../../support/raw-peer.ts'
 import { yamuxFrame } from '../support/yamux-frame.ts'
 
@@ -227,4 +234,30 @@ test('small frames have a price: a peer that sends nothing but pings is read slo
     await room.p2p.status(honest.id, AbortSignal.timeout(60_000))
   }
   assert(answered > 0 && answered < 5000, `${answered} of 20,000 pings answered`)
+})
+
+test('frames of our own protocols have that price as well, however short they are', async (t) => {
+  const receivedBytes = { configured: 2 ** 40, address: 100_000, strangers: 100_000 }
+  let read = 0
+  const serve = async (channel: Channel): Promise<void> => {
+    for (;;) read += (await channel.read()).length
+  }
+  const channels = { views: { serve, busy: new Uint8Array() } }
+  const room = await openRoom(t, { limits: { receivedBytes }, channels })
+  const peer = await openRawPeer(t, { from: '127.0.0.2' })
+  const stream = await peer.open(room.address, channelProtocol(testNetwork, 'views'))
+  const batch = Buffer.alloc(2 * 20_000, Uint8Array.of(1, 7))
+  stream.send(batch)
+  await until(() => read === 20_000)
+  stream.send(batch.subarray(0, 2))
+  await until(() => read === 20_001)
+  stream.send(batch)
+  const honest = await openRoom(t)
+  const connected = room.event('connected', honest.id)
+  room.p2p.setBootstrapPeers([honest.address])
+  await connected
+  for (let ask = 0; ask < 10; ask += 1) {
+    await room.p2p.status(honest.id, AbortSignal.timeout(60_000))
+  }
+  assert.equal(read, 20_001, 'the next frames wait')
 })

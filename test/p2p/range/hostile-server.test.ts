@@ -89,12 +89,19 @@ const tricks: Readonly<Record<string, Trick>> = {
     answer: async () => {},
   },
   'a block byte by byte': {
+    fault: 'protocol violation',
+    answer: frames(block(1, 15), { kind: 'part', bytes: Uint8Array.of(0) }),
+  },
+  'a block a KiB at a time, slowly': {
     fault: 'stalled writer',
     limits: { pullStallMs: 300 },
     answer: async (out, stream) => {
-      await out.write(encodeServerFrame(block(1, 20_000)))
+      const kib = new Uint8Array(1024)
+      await out.write(
+        encodeServerFrame({ kind: 'block', height: 1, blockBytes: 2 ** 20, bytes: kib }),
+      )
       while (stream.status === 'open') {
-        await out.write(encodeServerFrame({ kind: 'part', bytes: Uint8Array.of(0) }))
+        await out.write(encodeServerFrame({ kind: 'part', bytes: kib }))
         await delay(20)
       }
     },
@@ -102,7 +109,7 @@ const tricks: Readonly<Record<string, Trick>> = {
   'silence in the middle of a block': {
     fault: 'stalled writer',
     limits: { pullStallMs: 800 },
-    answer: frames(block(1, 20)),
+    answer: frames({ kind: 'block', height: 1, blockBytes: 2048, bytes: new Uint8Array(1024) }),
   },
 }
 

@@ -133,3 +133,26 @@ test('a peer that is not connected gets no channel', async (t) => {
   const opening = opener.p2p.openChannel(server.id, 'views', options, within())
   await assert.rejects(opening, { code: 'P2P_CHANNEL_FAILED' })
 })
+
+test('a hundred thousand frames at once leave turns of the event loop to others', async (t) => {
+  const count = 100_000
+  let turns = 0
+  const during = Promise.withResolvers<number>()
+  const turn = (): void => {
+    turns += 1
+    setImmediate(turn).unref()
+  }
+  const server = await openRoom(t, {
+    channels: serving(async (channel) => {
+      await channel.read()
+      const before = turns
+      for (let frame = 1; frame < count; frame++) await channel.read()
+      during.resolve(turns - before)
+    }),
+  })
+  const peer = await openRawPeer(t)
+  const stream = await peer.open(server.address, channelProtocol(testNetwork, 'views'))
+  turn()
+  stream.send(Buffer.alloc(2 * count, Uint8Array.of(1, 7)))
+  assert.ok((await during.promise) > 10)
+})
