@@ -1,6 +1,7 @@
 /**
  * A program that has a store open, for tests that kill it, fill its disk or start a second one.
- * `hold <path>` opens the store and waits; `hold-as-user <path>` does so as another user than root.
+ * `hold <path>` opens the store and waits; `hold-as-user <path>` does so as another user than root; `upgrade <path>` says
+ * when all that opening it began is done.
  * `write <path>` resumes at the first unsealed block and stores blocks, with reorganisations and pruning, until it
  * is killed; it says each height that was acknowledged. `write-rows <path>` does so with blocks without documents, as an
  * application, from the first height whose rows it lacks. `fill <path>` stores blocks until one fails, and says as JSON
@@ -186,6 +187,7 @@ async function main(mode: string | undefined, path: string): Promise<void> {
   if (mode === 'write') return write(store)
   if (mode === 'write-rows') return writeRows(store)
   if (mode === 'fill') return fill(store)
+  if (mode === 'upgrade') await store.flushed()
   say('open')
   setInterval(() => undefined, 1_000)
 }
