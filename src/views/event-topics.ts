@@ -39,7 +39,8 @@ function typesOf(parameters: unknown): string | null {
 }
 
 function typeOf({ type, components }: Readonly<Record<string, unknown>>): string | null {
-  const [, base = '', suffix = ''] = /^([a-z0-9]+)((?:\[\d*\])*)$/.exec(String(type)) ?? []
+  if (typeof type !== 'string') return null
+  const [, base = '', suffix = ''] = /^([a-z0-9]+)((?:\[\d*\])*)$/.exec(type) ?? []
   if (base === '') return null
   if (base === 'uint' || base === 'int') return `${base}256${suffix}`
   if (base !== 'tuple') return `${base}${suffix}`

@@ -116,6 +116,20 @@ const cases: readonly (readonly [string, string, readonly Step[], ViewHints | nu
     [['decode_log', { abi: '[{"type":"\\u0065vent","name":"A"}]', unmatched: 'drop' }]],
     null,
   ],
+  [
+    'an ABI in which a lens passes over a type that is no text',
+    query,
+    [
+      [
+        'decode_log',
+        {
+          abi: '[{"type":"event","name":"A","inputs":[{"type":"bool","type":["int8"]}]}]',
+          unmatched: 'drop',
+        },
+      ],
+    ],
+    null,
+  ],
 ]
 for (const [what, text, steps, expected] of cases) {
   test(`the hints of ${what} are right`, () => {
