@@ -1,4 +1,6 @@
 /** Conditions about what replicas report at `/health`. */
+import { peerAtEnd } from '../../../src/service/settings/peer-at-end.ts'
+import { isPeerID } from '../../../src/service/settings/peer-id-text.ts'
 import type { GeneratorReference } from '../../api/common-spec.ts'
 import type { ReasonOf } from '../../api/conditions.ts'
 import type { Host, Workload } from '../../api.ts'
@@ -105,8 +107,8 @@ export function peersStatement(
   const other = foreignText(host, foreign) ?? reportedText('PrefixMismatch', concerned)
   const unreached = reportedText('NotConnected', concerned)
   if (isolated.length === 0) {
-    const repeated = repeatedText(host)
-    return connectedStatement([indirectText(indirect), mismatch, other, unreached, repeated])
+    const remarks = [mismatch, other, unreached, repeatedText(host), impossibleText(host)]
+    return connectedStatement([indirectText(indirect), ...remarks])
   }
   if (mismatch !== null) return { reason: 'PeerIDMismatch', message: mismatch }
   if (other !== null) {
@@ -114,7 +116,8 @@ export function peersStatement(
     return { reason: 'PrefixMismatch', message }
   }
   const { reason, message } = notConnectedStatement(host, isolated, { referred, changed })
-  return { reason, message: unreached === null ? message : `${message} ${unreached}` }
+  const texts = [message, unreached, impossibleText(host)].filter((text) => text !== null)
+  return { reason, message: texts.join(' ') }
 }
 
 /** Peer IDs of replicas. One that says the ID of a Generator does not make that a replica. */
@@ -146,6 +149,13 @@ function reportedText(
     return `Replica ${ordinals.join(', ')}: ${text} (${failure.code}). ${row.remedy}`
   }
   return null
+}
+
+/** Which addresses replicas leave out, since no key has such an ID: a rule of the API server cannot see that. Null for none. */
+function impossibleText({ spec: { bootstrapPeers = [] } }: Host): string | null {
+  const wrong = bootstrapPeers.filter((address) => !isPeerID(peerAtEnd(address)))
+  if (wrong.length === 0) return null
+  return `Left out of spec.bootstrapPeers, since no peer can have such an ID: ${listed(wrong)}. Copy it again from p2p.self.id in the /health of that node.`
 }
 
 /** Which Generators are named twice, which does no harm; null for none. */

@@ -1,8 +1,9 @@
 /**
- * Multiaddrs as settings, checked by their syntax only: TCP over an IP address or a DNS name,
- * which is what our nodes dial and listen on.
+ * Multiaddrs as settings, checked without libp2p: TCP over an IP address or a DNS name, which is what our nodes dial and
+ * listen on. What is accepted here libp2p takes, so that of a file that others fill one line harms no other.
  */
 import { isIPv4, isIPv6 } from 'node:net'
+import { isPeerID } from './peer-id-text.ts'
 import { kind, type SettingKind, scalarText } from './setting-kinds.ts'
 
 interface Parts {
@@ -12,8 +13,6 @@ interface Parts {
   readonly peerId: string | null
 }
 
-/** Ed25519 and secp256k1 IDs: they contain the key the connection is checked against, RSA's do not. */
-const peerIdPattern = /^(?:12D3KooW[1-9A-HJ-NP-Za-km-z]{44}|16Uiu2HA[1-9A-HJ-NP-Za-km-z]{45})$/
 const dnsNamePattern = /^(?=.{1,253}$)[A-Za-z0-9_](?:[A-Za-z0-9_.-]*[A-Za-z0-9_])?$/
 
 /** Where to listen: an IP address, a port, no peer ID. */
@@ -51,7 +50,7 @@ function parseMultiaddr(text: string): Parts | null {
   const [, protocol = '', host = '', digits = '', peerId = null] = match
   const port = Number(digits)
   if (port > 65_535 || !isHost(protocol, host)) return null
-  return peerId === null || peerIdPattern.test(peerId) ? { protocol, host, port, peerId } : null
+  return peerId === null || isPeerID(peerId) ? { protocol, host, port, peerId } : null
 }
 
 function isHost(protocol: string, host: string): boolean {

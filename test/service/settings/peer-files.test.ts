@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { parsePeerAddresses } from '../../../src/p2p/peers/address.ts'
 import { openPeerFiles } from '../../../src/service/settings/peer-files.ts'
 import { captureLog } from '../../support/captured-log.ts'
 import { testDirectory } from '../../support/test-store.ts'
@@ -36,6 +37,18 @@ test('siblings are named apart, but for those that are bootstrap peers as well',
   await writeFile(`${path}.new`, `${one}\n`)
   await rename(`${path}.new`, path)
   assert.deepEqual(await received.promise, [])
+})
+
+test('a peer that cannot be one is left out of a file, and keeps no other from being used', async (t) => {
+  const path = join(testDirectory(t), 'peers')
+  const good = `${configured}/p2p/${idOf('A')}`
+  await writeFile(path, `${added}/p2p/${idOf('z')}\n${good}\n${added}/p2p/x\n`)
+  const { log, messages } = captureLog()
+  const files = await openPeerFiles({ ...settings, bootstrapPeersFile: path }, log)
+  t.after(() => files.close())
+  assert.deepEqual(files.bootstrapPeers(), [good])
+  assert.equal(parsePeerAddresses(files.bootstrapPeers()).length, 1)
+  assert.deepEqual(messages('warn'), ['line skipped', 'line skipped'])
 })
 
 test('addresses of a file join those configured; one that a node refuses is only logged', async (t) => {

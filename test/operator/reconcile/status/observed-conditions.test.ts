@@ -119,6 +119,22 @@ test('a Generator that is named with its namespace and without counts once, and 
   })
 })
 
+test('an address in bootstrapPeers with an ID that nobody can have is said to be left out', () => {
+  const address = `/dns4/generator.example.org/tcp/9171/p2p/12D3KooW${'z'.repeat(44)}`
+  const host = { ...byAddress, spec: { ...byAddress.spec, bootstrapPeers: [address] } }
+  const leftOut = `Left out of spec.bootstrapPeers, since no peer can have such an ID: ${address}. Copy it again from p2p.self.id in the /health of that node.`
+  const said = (peers: readonly string[]): { reason: string; message: string } =>
+    peersStatement(host, { referred: [], changed: [], views: new Map([[0, viewOf(peers, {})]]) })
+  assert.deepEqual(said([peerID]), {
+    reason: 'ConnectedInPart',
+    message: `Every replica that answers has a peer. ${leftOut}`,
+  })
+  assert.deepEqual(said([]), {
+    reason: 'NotConnected',
+    message: `No peer at replica 0: see whether its peers run and port 9171 is open between them. ${leftOut}`,
+  })
+})
+
 test('a wrong ID among several peers leaves the condition True, and is reported in an Event', () => {
   const connected = viewOf([peerID], {})
   const facts = { referred: [], changed: [], views: new Map([[0, connected]]) }
