@@ -7,6 +7,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { KubernetesApi } from './client/api.ts'
 import { hasCode } from './client/api-error.ts'
+import { toJsonText } from './client/json-text.ts'
 import type { KubernetesObject } from './client/kubernetes-object.ts'
 import { toTime } from './client/micro-time.ts'
 import type { ResourceType } from './client/resource-type.ts'
@@ -185,9 +186,9 @@ function isSame(before: StatusFields, after: StatusFields): boolean {
   return isDeepStrictEqual(sorted(before), sorted(after))
 }
 
-/** As JSON carries it. */
+/** As the API server keeps it. */
 function defined(fields: StatusFields): StatusFields {
-  return JSON.parse(JSON.stringify(fields)) as StatusFields
+  return JSON.parse(toJsonText(fields)) as StatusFields
 }
 
 function withKeys(status: StatusFields, keys: StatusFields): StatusFields {

@@ -15,6 +15,7 @@ import {
   type Verb,
 } from './api-error.ts'
 import type { Connection } from './connection.ts'
+import { toJsonText } from './json-text.ts'
 import type { KubernetesObject } from './kubernetes-object.ts'
 import { createMutex } from './mutex.ts'
 import { collectionPath, objectPath } from './resource-type.ts'
@@ -100,7 +101,7 @@ export function openRequests(options: RequestsOptions, parts: RequestsParts): Re
           ? {}
           : { 'content-type': given.contentType ?? 'application/json' }),
       },
-      ...(given.body === undefined ? {} : { body: JSON.stringify(given.body) }),
+      ...(given.body === undefined ? {} : { body: toJsonText(given.body) }),
       signal: given.signal,
       maxBytes: given.maxBytes ?? defaultMaxBytes,
       ...(isWrite(call, given) ? { beforeSend: () => before(guards, call) } : {}),

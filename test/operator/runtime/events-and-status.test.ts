@@ -183,6 +183,17 @@ test('nothing is written where nothing differs, in any order, and figures wait f
   assert.equal(writes().length, start)
 })
 
+test('a message that is cut within a character is written once, as the API server keeps it', async () => {
+  const writer = createStatusWriter({ fieldManager: 'tester-status' }, { api: room.client.api })
+  const message = `${'a'.repeat(1_023)}\u{1f600}`
+  const cut = { ...wanted, conditions: [{ ...wanted.conditions[0], message }] } as WantedStatus
+  await writer.write(type, object, cut)
+  const { status } = lastBody<{ status: { conditions: { message: string }[] } }>()
+  assert.equal(status.conditions[0]?.message, `${'a'.repeat(1_023)}\ufffd`)
+  const live = { ...object, status }
+  assert.deepEqual(await writer.write(type, live, cut), { written: false })
+})
+
 test('a message that moves is written like a figure, a reason at once', async () => {
   const writer = createStatusWriter({ fieldManager: 'tester-status' }, { api: room.client.api })
   await writer.write(type, object, wanted)
