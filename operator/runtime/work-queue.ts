@@ -1,12 +1,16 @@
 /**
- * Keys that wait for work, each once: the urgent ones first, otherwise in the order in which they came. A key
- * that is added while it is worked on waits until that is over.
+ * Keys that wait for work, each once: the urgent ones first, otherwise in the order in which they came. One that is
+ * less urgent has its turn before those that came so much later, since else who changes resources all the time would
+ * keep all others from being worked on. A key that is added while it is worked on waits until that is over.
  */
 
 /** `user`: a user changed what is wanted. `owned`: something we made changed. `resync`: it is time. */
 export type Urgency = 'user' | 'owned' | 'resync'
 
 const urgencies: readonly Urgency[] = ['user', 'owned', 'resync']
+
+/** How much later a key that is more urgent may have come and still goes first. A start has thousands that are due. */
+const patienceMs: Readonly<Record<Urgency, number>> = { user: 0, owned: 10_000, resync: 60_000 }
 
 /** A key that is taken out to be worked on. */
 export interface WorkItem {
@@ -63,14 +67,16 @@ export function createWorkQueue(nowMs: () => number = () => performance.now()): 
       if (known === undefined || !isAtLeast(known.urgency, urgency)) again.set(key, waiting)
     },
     take() {
-      for (const urgency of urgencies) {
-        for (const [key, { sinceMs }] of lanes[urgency]) {
-          lanes[urgency].delete(key)
-          running.set(key, nowMs())
-          return { key, waitedMs: nowMs() - sinceMs }
-        }
-      }
-      return null
+      const firsts = urgencies.flatMap((urgency): [string, Waiting][] => {
+        const [first] = lanes[urgency]
+        return first === undefined ? [] : [first]
+      })
+      const [next] = firsts.toSorted(([, a], [, b]) => dueOf(a) - dueOf(b))
+      if (next === undefined) return null
+      const [key, { urgency, sinceMs }] = next
+      lanes[urgency].delete(key)
+      running.set(key, nowMs())
+      return { key, waitedMs: nowMs() - sinceMs }
     },
     done(key) {
       running.delete(key)
@@ -81,6 +87,10 @@ export function createWorkQueue(nowMs: () => number = () => performance.now()): 
     depth: () => urgencies.reduce((sum, urgency) => sum + lanes[urgency].size, again.size),
     runningForMs: () => [...running.values()].map((sinceMs) => nowMs() - sinceMs),
   }
+}
+
+function dueOf({ urgency, sinceMs }: Waiting): number {
+  return sinceMs + patienceMs[urgency]
 }
 
 function isAtLeast(urgency: Urgency, other: Urgency): boolean {

@@ -89,6 +89,20 @@ test('what people changed goes before what we made, and that before what is only
   )
 })
 
+test('what is less urgent has its turn after a while, however much is changed meanwhile', () => {
+  let nowMs = 0
+  const queue = createWorkQueue(() => nowMs)
+  queue.add('due', 'resync')
+  queue.add('ours', 'owned')
+  const turns = new Map<string, number>()
+  for (; nowMs <= 70_000; nowMs += 1_000) {
+    queue.add(`theirs ${nowMs}`, 'user')
+    const { key = '' } = queue.take() ?? {}
+    turns.set(key, nowMs)
+  }
+  assert.deepEqual([turns.get('ours'), turns.get('due')], [11_000, 62_000])
+})
+
 test('what fails is tried again with pauses that double, and a success forgets them', async () => {
   const done = Promise.withResolvers<void>()
   let runs = 0
