@@ -10,6 +10,7 @@ import {
   unreadyReasons,
 } from '../../../src/service/contract.ts'
 import type { AcceptedSigner } from '../../api/status.ts'
+import { apartFromText } from '../../resources/names/unchecked-json.ts'
 import { parseIdentity } from './signing-identity.ts'
 import type { ViewAtReplica } from './view-at-replica.ts'
 
@@ -47,6 +48,8 @@ export interface HealthView {
 const maxMessage = 512
 const maxErrors = 20
 const maxSigners = 512
+/** More than a program has connections. */
+const maxPeers = 1_024
 
 /**
  * Reads the body of an answer; null where it is not one of ours. The body comes from a pod, so nothing
@@ -57,7 +60,7 @@ export function parseHealth(text: string): HealthView | null {
   if (report === null || (report.program !== 'generator' && report.program !== 'host')) return null
   const { p2p, schema, unready } = report
   const peers: readonly unknown[] = Array.isArray(p2p?.peers) ? p2p.peers : []
-  return {
+  return apartFromText({
     peerID: peerIDOf(p2p?.self?.id),
     identity: parseIdentity(report.identity),
     genesis: parseHash(report.genesis),
@@ -66,14 +69,14 @@ export function parseHealth(text: string): HealthView | null {
     lastBlockTime: timeOf(report.last_processed),
     headStandsSince: standsSince(report),
     lag: heightOf(report.lag),
-    peers: peers.flatMap((peer) => textOf(Object(peer)['id']) ?? []),
+    peers: peers.slice(0, maxPeers).flatMap((peer) => textOf(Object(peer)['id']) ?? []),
     upstreamMode: oneOf(report.upstream_mode, ['websocket', 'http', 'offline']),
     schema: oneOf(schema?.state, ['embedded', 'current', 'different']),
     trust: oneOf(report.trust, trustModes),
     signers: signersOf(report.signers),
     unready: oneOf(unready?.reason, unreadyReasons),
     errors: errorsOf(report),
-  }
+  })
 }
 
 /** A program that does not know its own peer ID yet is still starting, and what it says means little. */

@@ -1,6 +1,6 @@
 /** What a Host says of its Views at `/api/v0/views`, as far as status needs it. */
 import { paths, ports } from '../../../src/service/contract.ts'
-import { fieldsOf, parseFields } from '../../resources/names/unchecked-json.ts'
+import { apartFromText, fieldsOf, parseFields } from '../../resources/names/unchecked-json.ts'
 
 /** From the furthest from live to the nearest. */
 const states = [
@@ -64,7 +64,7 @@ export function parseHostedViews(text: string, ids: readonly string[]): ViewAtRe
   takeIn(views, readView)
   takeIn(fieldsOf(folder)['others'], readRefused)
   takeIn(fieldsOf(registry)['others'], readRefused)
-  return [...found.values()]
+  return apartFromText([...found.values()])
 }
 
 function readView(id: string, entry: Fields): ViewAtReplica {

@@ -19,3 +19,8 @@ export function fieldOf(value: unknown, name: string): unknown {
 export function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null ? { ...value } : {}
 }
+
+/** A copy of what was read of a text: a part of it, however short, keeps the whole text in memory. */
+export function apartFromText<T>(read: T): T {
+  return JSON.parse(JSON.stringify(read)) as T
+}

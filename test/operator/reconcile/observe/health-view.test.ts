@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import fc from 'fast-check'
 import { isSameState, parseHealth } from '../../../../operator/reconcile/observe/health-view.ts'
+import { parseHostedViews } from '../../../../operator/reconcile/observe/view-at-replica.ts'
 import { startingState, toHealthReport } from '../../../../src/service/health/health-report.ts'
 import { identity } from '../../../support/resources/operator-cases.ts'
 
@@ -111,6 +114,39 @@ test('a peer ID is letters and digits, since it becomes part of addresses', () =
     const p2p = { self: { id, addresses: [] }, peers: [] }
     assert.equal(parseHealth(JSON.stringify({ ...report, p2p }))?.peerID, null)
   }
+})
+
+/** Bytes in use, without what is garbage. */
+function usedBytes(): number {
+  setFlagsFromString('--expose-gc')
+  runInNewContext('gc')()
+  return process.memoryUsage().heapUsed
+}
+
+test('of peers a thousand are read, more than any program has', () => {
+  const peersOf = (count: number): number | undefined => {
+    const peers = Array.from({ length: count }, (_, index) => ({ id: `p${index}` }))
+    return parseHealth(JSON.stringify({ ...report, p2p: { self: { id: 'a' }, peers } }))?.peers
+      .length
+  }
+  assert.deepEqual([peersOf(1_024), peersOf(1_025)], [1_024, 1_024])
+})
+
+test('what is kept of answers takes little memory, however long they are', () => {
+  const before = usedBytes()
+  const views = Array.from({ length: 50 }, () =>
+    parseHealth(
+      JSON.stringify({ ...report, errors: [{ code: 'A', message: 'm'.repeat(1_000_000) }] }),
+    ),
+  )
+  const hosted = Array.from({ length: 50 }, () => {
+    const error = { message: 'm'.repeat(1_000_000) }
+    return parseHostedViews(JSON.stringify({ views: [{ id: '0x1', state: 'failed', error }] }), [
+      '0x1',
+    ])
+  })
+  assert.ok(usedBytes() - before < 10_000_000)
+  assert.deepEqual([views.length, hosted.length], [50, 50])
 })
 
 test('an error keeps its remedy, which is cut like its message', () => {
