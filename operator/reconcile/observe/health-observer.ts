@@ -9,9 +9,12 @@ import { get } from 'node:http'
 import { text } from 'node:stream/consumers'
 import type { Logger } from 'pino'
 import { paths, ports } from '../../../src/service/contract.ts'
+import { parseKey } from '../../runtime/client/resource-type.ts'
 import { untilAborted } from '../../runtime/client/until-aborted.ts'
 import { type CheckSchedule, createCheckSchedule } from './check-schedule.ts'
+import { createGroupQueue, type GroupQueue } from './group-queue.ts'
 import { type HealthView, isSameState, parseHealth } from './health-view.ts'
+import { parseObservedName } from './observed-name.ts'
 import { parseHostedViews, viewsUrl } from './view-at-replica.ts'
 
 interface HealthObserverOptions {
@@ -93,7 +96,8 @@ interface Observation {
   /** By owner, by key of the target. */
   readonly watched: Map<string, Map<string, Watched>>
   readonly running: Set<Promise<void>>
-  readonly due: [owner: string, entry: Watched][]
+  /** By namespace: replicas that do not answer take their time, and one namespace may have many of them. */
+  readonly due: GroupQueue<readonly [owner: string, entry: Watched]>
 }
 
 /** Checks nothing before the first `watch`. */
@@ -111,7 +115,7 @@ export function openHealthObserver(
     parts,
     watched: new Map(),
     running: new Set(),
-    due: [],
+    due: createGroupQueue(),
   }
   const { watched, running } = observation
   return {
@@ -163,7 +167,7 @@ function schedule(observation: Observation, owner: string, entry: Watched, delay
   clearTimeout(entry.timer)
   entry.timer = setTimeout(() => {
     entry.isChecking = true
-    observation.due.push([owner, entry])
+    observation.due.add(parseKey(parseObservedName(owner).key).namespace, [owner, entry])
     startChecks(observation)
   }, delayMs)
   entry.timer.unref()
@@ -172,7 +176,7 @@ function schedule(observation: Observation, owner: string, entry: Watched, delay
 function startChecks(observation: Observation): void {
   const { running, due, options } = observation
   while (running.size < options.maxConcurrent) {
-    const next = due.shift()
+    const next = due.next()
     if (next === undefined) return
     const started = check(observation, ...next).finally(() => {
       running.delete(started)

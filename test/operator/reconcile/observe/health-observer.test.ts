@@ -51,6 +51,30 @@ test('a replica is checked at once, and its report is announced and kept', async
   assert.equal(seen.view('Host a/b', first)?.peerID, 'one')
 })
 
+test('the replicas of one namespace do not wait until all those of another were asked', async () => {
+  const asked: string[] = []
+  const all = Promise.withResolvers<void>()
+  const opened = openHealthObserver(
+    { maxConcurrent: 1 },
+    {
+      log: pino({ level: 'silent' }),
+      fetchText: async (url) => {
+        asked.push(new URL(url).hostname)
+        if (asked.length === 5) all.resolve()
+        await setImmediate()
+        throw new Error('nothing answers')
+      },
+      onChange: () => undefined,
+    },
+  )
+  observer = opened
+  const many = [0, 1, 2, 3].map((ordinal) => ({ ordinal, uid: 'pod', ip: `10.0.0.${ordinal}` }))
+  opened.watch('Host many/a', many)
+  opened.watch('Host few/b', [{ ordinal: 0, uid: 'pod', ip: '10.0.1.0' }])
+  await all.promise
+  assert.deepEqual(asked, ['10.0.0.0', '10.0.0.1', '10.0.1.0', '10.0.0.2', '10.0.0.3'])
+})
+
 test('an IPv6 address is asked as well', async () => {
   const { changes, seen } = observe(new Map([['http://[fd00::1]:8080/health', body('six')]]))
   const six = { ordinal: 0, uid: 'pod', ip: 'fd00::1' }
