@@ -3,6 +3,7 @@
  * ones as the application asks for say the same; it is kept with the slot and the name that a View got then.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { Logger } from 'pino'
 import { ServiceError } from '../errors.ts'
 import type { ServedView } from '../graphql/catalog/view-entity.ts'
 import { createViewSchemaCheck } from '../graphql/schema/view-schema-check.ts'
@@ -43,6 +44,7 @@ interface ViewsOptions {
 }
 
 interface ViewsParts {
+  readonly log: Logger
   readonly store: Pick<StoreWriter, 'putRecord' | 'clearView' | 'reader'>
   /** Serves these in GraphQL. */
   readonly onChange: (views: readonly ServedView[]) => void
@@ -67,7 +69,7 @@ const recordName = 'app/views'
  */
 export async function openFollowedViews(
   { network, ids, minimumHosts }: ViewsOptions,
-  { store, onChange }: ViewsParts,
+  { log, store, onChange }: ViewsParts,
 ): Promise<FollowedViews> {
   const inTurn = createInTurn()
   const checkSchema = createViewSchemaCheck(network)
@@ -87,9 +89,20 @@ export async function openFollowedViews(
     onChange([...known.values()].map((view) => ({ ...view, query: null })))
   }
 
-  const views = stored.views.filter(
-    ({ id, sdl }) => ids.includes(id) && isServable(sdl, checkSchema),
-  )
+  const isServable = ({ id, name, sdl }: StoredView): boolean => {
+    try {
+      checkSchema(parseRowType(sdl))
+      return true
+    } catch (err) {
+      if (!(err instanceof ServiceError)) throw err
+      log.warn(
+        { err, id, view: name },
+        'a View cannot be served any more, and its rows are removed',
+      )
+      return false
+    }
+  }
+  const views = stored.views.filter((view) => ids.includes(view.id) && isServable(view))
   const left = stored.views.filter((view) => !views.includes(view)).map(({ slot }) => slot)
   const removed = [...stored.removed, ...left]
   await change({ ...stored, views, removed })
@@ -129,16 +142,6 @@ export async function openFollowedViews(
       bySdl.set(sdl, hosts.add(host))
       if (hosts.size >= minimumHosts) await inTurn(() => believe(id, sdl))
     },
-  }
-}
-
-function isServable(sdl: string, checkSchema: (rowType: RowType) => void): boolean {
-  try {
-    checkSchema(parseRowType(sdl))
-    return true
-  } catch (error) {
-    if (!(error instanceof ServiceError)) throw error
-    return false
   }
 }
 

@@ -101,7 +101,7 @@ async function openParts(
   const changes = createChanges(() => state(), log)
   const views = await openFollowedViews(
     { network: checked.network, ids: checked.views, minimumHosts: checked.minimumHosts },
-    { store, onChange: graphql.setViews },
+    { log, store, onChange: graphql.setViews },
   )
   const accepted = acceptHosts(checked, store)
   const p2p = await openNode(checked, { log, registry })

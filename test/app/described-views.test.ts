@@ -47,7 +47,10 @@ test('a View that was believed and cannot be served any more keeps no applicatio
     const record = { views: [view], removed: [], next: 1 }
     await store.putRecord('app/views', Buffer.from(JSON.stringify(record)))
     await store.close()
-    const app = await openTestApp(t, { hosts: [await openMadeHost(t, { chain })], path })
+    const { log, lines } = captureLog()
+    const app = await openTestApp(t, { hosts: [await openMadeHost(t, { chain })], path, log })
+    const told = lines.find(({ msg }) => `${msg}`.startsWith('a View cannot be served any more'))
+    assert.equal(told?.['view'], 'Local')
     const { views } = await untilState(app, (state) => topOf(state) === 2)
     assert.equal(views[0]?.name, 'Payment')
     await app.close()

@@ -71,7 +71,7 @@ async function openParts(
     store,
     views: await openFollowedViews(
       { network: testNetwork, ids, minimumHosts },
-      { store, onChange: nothing },
+      { log, store, onChange: nothing },
     ),
     accepted: openAcceptedHosts({ listed, peers: [] }, { store, onChange: nothing }),
     log,
