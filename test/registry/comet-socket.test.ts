@@ -167,6 +167,32 @@ test('a connection on which nothing arrives any more is given up', async (t) => 
   assert.equal(await (await opening).closed, 'it is silent')
 })
 
+test('a connection on which nothing happens stays as long as the node answers', async (t) => {
+  let asked = 0
+  const answer = (socket: Socket): void => {
+    socket.on('data', () => {
+      asked += 1
+      socket.write(asked < 7 ? reply(999, { result: {} }) : reply(1, { error: { code: -32603 } }))
+    })
+  }
+  const { opening } = await connect(t, confirmed, answer, 300)
+  assert.equal(await (await opening).closed, 'it refuses a subscription')
+})
+
+test('a node that never answers the handshake is given up as silent', async (t) => {
+  const server = createServer().on('upgrade', () => undefined)
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.after(() => server.closeAllConnections())
+  t.after(() => server.close())
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const options = { url, queries: ['a'], timeoutMs: 60_000, silentMs: 300 }
+  await assert.rejects(
+    openCometSocket(options, () => undefined, new AbortController().signal),
+    { code: 'REGISTRY_UNREACHABLE', message: /it is silent/ },
+  )
+})
+
 test('a node that closes, or is not there, is a failure with the setting to check', async (t) => {
   const { opening } = await connect(t, [], (socket) => socket.destroy())
   await assert.rejects(opening, { code: 'REGISTRY_UNREACHABLE', remedy: /REGISTRY_RPC_URL/ })

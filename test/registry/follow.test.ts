@@ -156,6 +156,43 @@ test('a subscription that misses a View is noticed by a list, and opened again',
   assert.equal(await metricValue(metrics, 'viewmesh_registry_missed_views_total'), 1)
 })
 
+test('a View that an event told of is missed by no list that has it afterwards', async (t) => {
+  const registry = await openDevelopmentRegistry({ acknowledgeMs: null })
+  t.after(() => registry.close())
+  /** Lists wait for this, the first one for nothing. */
+  let gate = Promise.resolve()
+  let waiting = 0
+  const lcd = createServer(async (request, response) => {
+    waiting += 1
+    if (request.url?.includes('pagination')) await gate
+    waiting -= 1
+    try {
+      const answer = await fetch(`${registry.lcdUrl}${request.url}`)
+      response.writeHead(answer.status).end(await answer.text())
+    } catch {
+      response.destroy()
+    }
+  })
+  await once(lcd.listen(0, '127.0.0.1'), 'listening')
+  t.after(() => lcd.close())
+  const lcdUrl = `http://127.0.0.1:${(lcd.address() as AddressInfo).port}`
+  const { lines, metrics, sent } = follow(t, { lcdUrl, cometUrl: registry.cometUrl }, 20)
+  const lists = () => metricValue(metrics, 'viewmesh_registry_lists_total', { result: 'whole' })
+  await lines.line('registry chain followed')
+  const subscribed = await lists()
+  await until(async () => (await lists()) > subscribed)
+  const { promise, resolve } = Promise.withResolvers<void>()
+  gate = promise
+  await until(() => waiting === 1)
+  const view = await registry.register(sender, wireOf('Told'))
+  await registry.settle({ registered: [view] })
+  await until(() => sent.includes(view))
+  const before = await lists()
+  resolve()
+  await until(async () => (await lists()) > before + 1)
+  assert.equal(await metricValue(metrics, 'viewmesh_registry_missed_views_total'), 0)
+})
+
 test('an event that arrives for each of the subscriptions causes one View', async (t) => {
   const registry = await openDevelopmentRegistry({ acknowledgeMs: null })
   t.after(() => registry.close())

@@ -104,8 +104,7 @@ function callData({
   connection,
   endpoint,
 }: NodeRegistration): Hex {
-  const [key, signed, text] = [publicKey, signature, message].map((bytes) => bytes as Hex)
-  const shared = [key ?? '0x', signed ?? '0x', text ?? '0x', connection] as const
+  const shared = [publicKey as Hex, signature as Hex, message as Hex, connection] as const
   return role === 'host'
     ? encodeFunctionData({ abi: hostAbi, functionName: 'register', args: [...shared, endpoint] })
     : encodeFunctionData({ abi: generatorAbi, functionName: 'register', args: shared })

@@ -63,6 +63,6 @@ function misspelt(table: AnyTable, env: Environment): string[] {
   })
 }
 
-function firstWord(name: string): string {
-  return name.split('_', 1)[0] ?? name
+function firstWord(name: string): string | undefined {
+  return name.split('_')[0]
 }

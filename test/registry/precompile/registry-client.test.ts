@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { text } from 'node:stream/consumers'
 import { type TestContext, test } from 'node:test'
 import { privateKeyToAddress } from 'viem/accounts'
 import {
@@ -29,6 +30,8 @@ test('a View is estimated, signed, sent and found, and its address is that of it
   assert.deepEqual(await client.getView(address), { status: 'none', name: '', height: 0 })
   const estimate = await client.estimate(sender, wire)
   assert.equal(estimate.balance, 10_000n * 10n ** 18n)
+  assert.equal(estimate.nonce, 0)
+  assert.equal(estimate.fee, estimate.gas * estimate.maxFeePerGas)
   const signed = await client.sign(key, wire, await client.chainId(), estimate)
   await client.send(signed)
   const receipt = await receiptOf(client, signed.hash)
@@ -64,6 +67,28 @@ test('the same View, key and terms are signed as the same bytes by every release
       'c001a072bd327cf17db6fdf45a60867631238309eec2fe9cc0724187c36d8de4a180d7',
       'a065adf96d2f1501cd1ae68fec80940451b7883319350b87ddf656ff215c9228af',
     ].join(''),
+  })
+})
+
+/** What a node answers to what is asked for an estimate. */
+const answers = {
+  eth_estimateGas: '0x64',
+  eth_getTransactionCount: '0x7',
+  eth_getBalance: '0x3e8',
+  eth_gasPrice: '0x9',
+  eth_maxPriorityFeePerGas: '0x3',
+}
+
+test('a unit of gas may cost twice the base fee and the priority fee, or the one price there is', async (t) => {
+  const base = await answering(t, { ...answers, eth_getBlockByNumber: { baseFeePerGas: '0x5' } })
+  assert.deepEqual(await base.estimate(`0x${'11'.repeat(20)}`, wire), {
+    ...{ gas: 110n, nonce: 7, balance: 1_000n },
+    ...{ maxFeePerGas: 13n, maxPriorityFeePerGas: 3n, fee: 1_430n },
+  })
+  const none = await answering(t, { ...answers, eth_getBlockByNumber: {} })
+  assert.deepEqual(await none.estimate(`0x${'11'.repeat(20)}`, wire), {
+    ...{ gas: 110n, nonce: 7, balance: 1_000n },
+    ...{ maxFeePerGas: 9n, maxPriorityFeePerGas: 9n, fee: 990n },
   })
 })
 
@@ -123,6 +148,23 @@ async function receiptOf(client: RegistryClient, hash: string): Promise<Registra
     const receipt = await client.receipt(hash)
     if (receipt !== null) return receipt
   }
+}
+
+/** A client of a node that answers each method so. */
+async function answering(
+  t: TestContext,
+  results: Readonly<Record<string, unknown>>,
+): Promise<RegistryClient> {
+  const server = createServer(async (request, response) => {
+    const { id, method } = JSON.parse(await text(request))
+    response.end(JSON.stringify({ jsonrpc: '2.0', id, result: results[method] }))
+  })
+  const listening = Promise.withResolvers<void>()
+  server.listen(0, '127.0.0.1', listening.resolve)
+  await listening.promise
+  t.after(() => server.close())
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  return createRegistryClient(url, new AbortController().signal)
 }
 
 async function serve(t: TestContext, status: number, body: string): Promise<string> {

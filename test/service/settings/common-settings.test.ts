@@ -91,9 +91,19 @@ test('queries share no less memory than a few of them take, and no limit of thei
     message:
       /^GRAPHQL_MAX_HELD_BYTES: found "1000000", accepted is a whole number from 16777216 to 68719476736$/,
   })
-  assert.throws(() => load({ GRAPHQL_MAX_CONDITIONS: '0' }), {
-    message: /^GRAPHQL_MAX_CONDITIONS: found "0", accepted is a whole number from 1 to 20000$/,
+  for (const limit of ['DEPTH', 'CONDITIONS', 'COST', 'ROWS', 'MS']) {
+    const name = `GRAPHQL_MAX_${limit}`
+    assert.doesNotThrow(() => load({ [name]: '1' }))
+    const message = new RegExp(`^${name}: found "0", accepted is a whole number (from|of) 1 `)
+    assert.throws(() => load({ [name]: '0' }), { message })
+  }
+})
+
+test('a variable that looks misspelt is refused from eight letters on', () => {
+  assert.throws(() => load({ LOG_LEVE: 'debug' }), {
+    message: 'LOG_LEVE is not a variable of ours; did you mean LOG_LEVEL?',
   })
+  assert.doesNotThrow(() => load({ LOG_LEV: 'debug' }))
 })
 
 test('a name with two underscores cannot be part of the prefix', () => {

@@ -3,6 +3,7 @@ import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import { account } from '../../../src/service/settings/account.ts'
 import {
   anyMultiaddr,
   listenMultiaddr,
@@ -22,6 +23,10 @@ import {
 } from '../../../src/service/settings/setting-kinds.ts'
 
 const peerId = '12D3KooWHHzSeKaY8xuZVzkLbKFfvNgPPeKhFBGrMbNzbm5akpqu'
+
+/** The first example of EIP-55. */
+const checksummed = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed'
+const digits = checksummed.slice(2).toLowerCase()
 
 interface Case {
   readonly kind: SettingKind<unknown>
@@ -57,8 +62,8 @@ const cases: Readonly<Record<string, Case>> = {
       [true, true],
       ['false', false],
       ['TRUE', true],
-      ['0', false],
-      ['on', true],
+      ...['1', 'yes', 'ON'].map((word) => [word, true] as const),
+      ...['0', 'no', 'Off'].map((word) => [word, false] as const),
     ],
     bad: ['maybe', '', 2, null, 'toString'],
   },
@@ -93,9 +98,10 @@ const cases: Readonly<Record<string, Case>> = {
       ['~/x', join(homedir(), 'x')],
       ['/a/../b', '/b'],
       ['~', homedir()],
+      [' /a ', '/a'],
       ['c', join(process.cwd(), 'c')],
     ],
-    bad: ['', 'a\0b', 5],
+    bad: ['', ' ', 'a\0b', 5],
   },
   url: {
     kind: url('ws', 'wss'),
@@ -109,10 +115,27 @@ const cases: Readonly<Record<string, Case>> = {
     good: [
       ['0.0.0.0:8080', { host: '0.0.0.0', port: 8080 }],
       ['[::1]:0', { host: '::1', port: 0 }],
+      ['a:65535', { host: 'a', port: 65_535 }],
       [':9181', { host: '0.0.0.0', port: 9181 }],
       ['node-0.svc:80', { host: 'node-0.svc', port: 80 }],
     ],
     bad: ['8080', 'localhost', 'a:65536', '::1:80', '[1.2.3.4]:80', 'http://a:80', 'a b:80'],
+  },
+  account: {
+    kind: account,
+    accepts: 'an address: 0x and 40 hex digits, in one case or with the checksum of EIP-55',
+    good: [checksummed, `0x${digits}`, `0x${digits.toUpperCase()}`].map((written) => [
+      written,
+      checksummed,
+    ]),
+    bad: [
+      checksummed.replace('aA', 'Aa'),
+      checksummed.slice(0, -1),
+      `${checksummed}0`,
+      digits,
+      `0x${'g'.repeat(40)}`,
+      5,
+    ],
   },
   list: {
     kind: list(integerBetween(1, 9)),

@@ -191,6 +191,7 @@ test('a misspelt variable is reported; foreign ones that share a first word are 
     DB_SERVICE_HOST: '10.0.0.1',
     NODE_OPTIONS: '',
     DB_URL: 'x',
+    ...{ PRUNER_MAX_BLOC: '', PRUNER_MAX_BL: '3', EXAMPLE_NOTE_FIEL: '/x', NOTE_PRUNER: 'x' },
   }
   const misspelt = { PRUNER_MAX_BLOCK: '3', DB_KEYRING_SECRET_FIEL: '/x' }
   assert.deepEqual(problems({ ...needed, ...foreign, ...misspelt }), [
@@ -319,8 +320,10 @@ test('the log gets the values of all secret settings', () => {
   assert.deepEqual(secretsOf(table, complete), ['hunter2'])
 })
 
-test('a flag without a value is a problem', () => {
+test('a flag without a value is a problem, and its setting is not missing as well', () => {
   assert.deepEqual(problems(needed, ['--note']), ['--note needs a value'])
+  const env = { DB_KEYRING_SECRET: 'x' }
+  assert.deepEqual(problems(env, ['--node-rpc-url=']), ['--node-rpc-url needs a value'])
 })
 
 test('the check of the table reports settings that contradict each other', () => {
