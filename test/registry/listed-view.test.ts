@@ -6,6 +6,7 @@ import { readAnnouncedView, readListedView } from '../../src/registry/listed-vie
 import { readTxEvents } from '../../src/registry/tx-events.ts'
 import { verifyView } from '../../src/registry/verify-view.ts'
 import { viewLimits } from '../../src/views/view.ts'
+import { viewIDs } from '../../src/views/view-id.ts'
 import { first } from '../views/vectors.ts'
 
 const data = Buffer.from(first.wire, 'hex').toString('base64')
@@ -94,6 +95,9 @@ test('a View is verified by either of its IDs, and refused by any other', () => 
   ]
   for (const view of wrong)
     assert.throws(() => verifyView(view), { code: 'REGISTRY_VIEW_MISMATCH' })
+  const largest = new Uint8Array(viewLimits.wire)
+  const own = viewIDs(sender, largest)
+  assert.equal(verifyView({ ...listed, id: own.id, wire: largest }).id, own.id)
 })
 
 test('all registrations of a transaction are read, and nothing else of it', () => {

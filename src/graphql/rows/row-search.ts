@@ -62,7 +62,6 @@ function readColumn({ bytes, starts, length }: Chunk, field: number): FieldColum
 const isList = (head: number | undefined): boolean => head !== undefined && head >>> 5 === 4
 
 function isAlike(bytes: Buffer, at: number, wanted: Uint8Array): boolean {
-  if (at + wanted.length > bytes.length) return false
   for (let index = 0; index < wanted.length; index++) {
     if (foldCase(bytes[at + index]) !== foldCase(wanted[index])) return false
   }

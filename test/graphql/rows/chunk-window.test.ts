@@ -12,7 +12,7 @@ import {
 import { createOpenedViews } from '../../../src/graphql/rows/opened-views.ts'
 import { rowAt } from '../../../src/graphql/rows/row.ts'
 import { fieldReader } from '../../../src/graphql/rows/stored-value.ts'
-import { blockSections } from '../../../src/primitives/collections.ts'
+import { blockSections, fieldIndex } from '../../../src/primitives/collections.ts'
 import { readField, valueCount } from '../../../src/primitives/values.ts'
 import type { Snapshot, StoredBlock } from '../../../src/store/store.ts'
 import { type BlockShape, createChain } from '../../support/chain/block-factory.ts'
@@ -78,6 +78,43 @@ test('a value read at the offset of its window is the one that the codec reads',
           assert.deepEqual(read(rowAt(block, position)), expected, `${section} ${index}`)
         }
       }
+    }
+  }
+})
+
+test('documents are found by a field of any length, and by no bytes of another field', async (t) => {
+  const { stored } = await storeOne(t, {
+    transactions: 60,
+    logs: 90,
+    entries: 9,
+    calldataBytes: 40,
+  })
+  const searched = [
+    ['Transaction', 'hash'],
+    ['Transaction', 'from'],
+    ['Log', 'address'],
+    ['Log', 'transactionHash'],
+    ['AccessListEntry', 'address'],
+  ] as const
+  for (const [section, name] of searched) {
+    const [field, count] = [fieldIndex(section, name), valueCount(section)]
+    for (let chunk = 0; chunk < stored.chunkCount(section); chunk++) {
+      const window = windowOfChunk(stored.openChunk(section, chunk))
+      while (!knowsFields(window, count));
+      const positions = Array.from(
+        { length: window.end - window.first },
+        (_, index) => window.first + index,
+      )
+      const valueAt = (at: number) => readField(section, windowValues(window, at), field)
+      for (const value of new Set(positions.map(valueAt))) {
+        const needle = Buffer.from(String(value).slice(2), 'hex')
+        assert.deepEqual(
+          positionsWhere(window, count, field, needle),
+          positions.filter((at) => valueAt(at) === value),
+          `${section}.${name}`,
+        )
+      }
+      assert.deepEqual(positionsWhere(window, count, field, Buffer.alloc(20, 0xab)), [])
     }
   }
 })
