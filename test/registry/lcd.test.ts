@@ -122,15 +122,45 @@ test('a list that does not get further, or does not end, is given up', async (t)
   const next = (key: unknown, views: unknown[]): string =>
     JSON.stringify({ views, pagination: { next_key: key } })
   let count = 0
-  const lists: Answer[] = [
-    (_, response) => response.end(next('AAAA', [rowOf(1)])),
-    (_, response) => response.end(next(btoa(String(count++)), [])),
-    (_, response) => response.end(next(btoa(String(count++)), [rowOf(1)])),
+  const lists: [Answer, string][] = [
+    [(_, response) => response.end(next('AAAA', [rowOf(1)])), 'it does not get further'],
+    [(_, response) => response.end(next(btoa(String(count++)), [])), 'it does not get further'],
+    [
+      (_, response) => response.end(next(btoa(String(count++)), [rowOf(1)])),
+      'it has more than 20 pages',
+    ],
   ]
-  for (const answer of lists) {
+  for (const [answer, why] of lists) {
     const lcd = await serve(t, answer)
-    await assert.rejects(idsOf(listViews(lcd, bounds, never)), { code: 'REGISTRY_LIST_ENDLESS' })
+    await assert.rejects(idsOf(listViews(lcd, bounds, never)), {
+      code: 'REGISTRY_LIST_ENDLESS',
+      message: `the list of Views does not end: ${why}`,
+    })
   }
+})
+
+test('a list has as many pages as it may, and no more', async (t) => {
+  const most = await serve(t, pagesOf(160, 8))
+  assert.equal((await idsOf(listViews(most, bounds, never))).length, 160)
+  const more = await serve(t, pagesOf(161, 8))
+  await assert.rejects(idsOf(listViews(more, bounds, never)), { code: 'REGISTRY_LIST_ENDLESS' })
+})
+
+test('the key of the next page is a text of at most 1024 characters', async (t) => {
+  let next_key: unknown
+  const lcd = await serve(t, (_, response) =>
+    response.end(JSON.stringify({ views: [], pagination: { next_key } })),
+  )
+  for (const [given, read] of [
+    ['A'.repeat(1_024), 'A'.repeat(1_024)],
+    ['', null],
+    [null, null],
+  ]) {
+    next_key = given
+    assert.deepEqual(await lcd.page(null, 8, never), { views: [], nextKey: read })
+  }
+  for (next_key of ['A'.repeat(1_025), 7, {}])
+    await assert.rejects(lcd.page(null, 8, never), { code: 'REGISTRY_ANSWER_MALFORMED' })
 })
 
 test('what is no list of Views is refused, whatever it is', async (t) => {
