@@ -138,10 +138,17 @@ function programEnded(
     `the ${name} ended by itself (${reason})${last}`,
     {
       facts: { program: name, reason, log: logPath },
-      remedy: remedyOf(failed) ?? `Read ${logPath}, remove the cause and start again.`,
+      remedy: remedyOf(failed) ?? usualRemedy(reason, logPath),
       ...(failed !== undefined && { cause: readError(failed['err']) }),
     },
   )
+}
+
+/** A program that is killed writes nothing of it. */
+function usualRemedy(reason: string, logPath: string): string {
+  return reason === 'SIGKILL'
+    ? 'Start again. Unless somebody killed it, the system did, as it does where memory runs out.'
+    : `Read ${logPath}, remove the cause and start again.`
 }
 
 function remedyOf(entry: Readonly<Record<string, unknown>> | undefined): string | undefined {

@@ -106,10 +106,13 @@ export function planBlock(accounts: readonly Address[], n: number): TransactionR
   return plan
 }
 
-/** Creates the token where the chain has none yet, then sends a block's worth every second. */
+/**
+ * Creates the token where the chain has none yet, then sends a block's worth every second until the signal: programs
+ * take seconds to stop, and the node may be what they stop for.
+ */
 export async function openLoad(
   options: { readonly node: RpcAddress },
-  parts: { readonly log: Logger },
+  parts: { readonly log: Logger; readonly signal: AbortSignal },
 ): Promise<Load> {
   const { node } = options
   const accounts = (await callNode(node, { method: 'eth_accounts', params: [] })) as Address[]
@@ -117,12 +120,14 @@ export async function openLoad(
   let n = Number(await callNode(node, { method: 'eth_blockNumber', params: [] }))
   let sending: Promise<void> = Promise.resolve()
   const sendNext = async (): Promise<void> => {
+    if (parts.signal.aborted) return
     try {
       const [refusal] = await callNodeBatch(node, planBlock(accounts, n++).map(send))
       if (refusal !== undefined)
         parts.log.warn({ reason: refusal }, 'the node refused a transaction')
     } catch (error) {
-      parts.log.warn({ err: error }, 'transactions could not be sent to the node')
+      if (!parts.signal.aborted)
+        parts.log.warn({ err: error }, 'transactions could not be sent to the node')
     }
   }
   const timer = setInterval(() => {

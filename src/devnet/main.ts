@@ -62,7 +62,9 @@ async function start(
   await requireFreePorts(settings.listen, listeningPorts(settings))
   const children = running.own('node', openChildren({ onFailure: running.fail }))
   const source = await openChainSource(settings, { children, signal: running.signal, say, log })
-  const load = source.isLocal ? await openLoad({ node: source.node }, { log }) : null
+  const load = source.isLocal
+    ? await openLoad({ node: source.node }, { log, signal: running.signal })
+    : null
   if (load !== null) running.own('load', load)
   const setup = { settings, source, env }
   const registry = await startPrograms(setup, { children, log, running })
@@ -101,7 +103,10 @@ async function startPrograms(
     const folder = openProgramFolder(source.folder, name)
     const extra = extraOf(folder)
     const common = programEnvironment({ ...setup, folder, ports })
-    const onLine = (line: string): void => forwardWarnings(name, line, log)
+    // What comes of stopping would hide why they stop; each has it in its log.
+    const onLine = (line: string): void => {
+      if (!running.signal.aborted) forwardWarnings(name, line, log)
+    }
     const options = { folder, env: { ...common, ...extra } }
     programs.push(startProgram(name, options, { children, onLine }))
   }

@@ -47,6 +47,17 @@ test("where the program's log has an error with a remedy, the failure passes it 
   assert.equal(error.remedy, 'Restore it.')
 })
 
+test('of a program that somebody or the system kills, the remedy is no log without a word', async () => {
+  const failure = Promise.withResolvers<unknown>()
+  const children = openChildren({ onFailure: failure.resolve })
+  children.start(nodeScript('killed', "process.kill(process.pid, 'SIGKILL')"))
+  const error = await failure.promise
+  await children.close()
+  assert.ok(error instanceof ServiceError)
+  assert.equal(error.message, 'the killed ended by itself (SIGKILL)')
+  assert.match(error.remedy ?? '', /^Start again\. Unless somebody killed it, the system did/)
+})
+
 test('a program that does not exist is a failure too', async () => {
   const failure = Promise.withResolvers<unknown>()
   const children = openChildren({ onFailure: failure.resolve })

@@ -59,7 +59,7 @@ test('every tenth block of load has an access list that names one entry twice (E
 test('the development chain mines every kind of transaction, and continues after a restart', async () => {
   const [port = 0] = await freePorts(1)
   const first = await startAnvil({ port, directory }, { children, signal })
-  const load = await openLoad({ node: first.node }, { log })
+  const load = await openLoad({ node: first.node }, { log, signal })
   const seen = await watch(first.node, [
     'type 0x0',
     'type 0x1',
@@ -75,9 +75,25 @@ test('the development chain mines every kind of transaction, and continues after
   const second = await startAnvil({ port, directory }, { children, signal })
   assert.deepEqual(await blockAt(second.node, '0x0'), genesis)
   assert.deepEqual(await blockAt(second.node, seen.number), seen)
-  const loadAgain = await openLoad({ node: second.node }, { log })
+  const loadAgain = await openLoad({ node: second.node }, { log, signal })
   await watch(second.node, ['several logs'])
   await loadAgain.close()
+})
+
+test('nothing is sent once all is to stop, and of a node that is gone nothing is said', async (t) => {
+  const [port = 0] = await freePorts(1)
+  const { node, child } = await startAnvil({ port, directory }, { children, signal })
+  const stopping = new AbortController()
+  const said: string[] = []
+  const ownLog = openReadableLog((line) => said.push(line))
+  t.mock.timers.enable({ apis: ['setInterval'] })
+  const load = await openLoad({ node }, { log: ownLog, signal: stopping.signal })
+  await child.stop(2_000)
+  t.mock.timers.tick(1_000)
+  stopping.abort()
+  t.mock.timers.tick(3_000)
+  await load.close()
+  assert.deepEqual(said, [])
 })
 
 /** Reads new blocks until all these kinds were seen; returns the last block. */
