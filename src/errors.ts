@@ -29,6 +29,7 @@ export const errorCodes = {
     'The execution node of the development chain is not available for this machine.',
   DEVNET_NODE_UNREACHABLE:
     'The execution node of the development chain does not respond, or not as an execution node.',
+  DEVNET_PATH_UNUSABLE: 'The directory of the development chain cannot be made or written.',
   DEVNET_PROGRAM_ENDED: 'A program of the development chain exited unexpectedly.',
   DEVNET_START_TIMEOUT: 'A program of the development chain did not start in time.',
   DEVNET_VIEW_REFUSED: 'The Host of the development chain does not take the View of its token.',

@@ -3,8 +3,18 @@
  * same genesis began again. Inside, one folder per program with its store, keys, secret and log.
  */
 import { randomBytes } from 'node:crypto'
-import { existsSync, readdirSync, renameSync, statSync, writeFileSync } from 'node:fs'
+import {
+  accessSync,
+  constants,
+  existsSync,
+  readdirSync,
+  renameSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { dirname, join } from 'node:path'
+import { isPermissionDenied, permissionDetails } from '../directory-permission.ts'
+import { ServiceError } from '../errors.ts'
 import type { ProgramName } from '../service/contract.ts'
 import { makeDirectory } from '../store/disk/make-directory.ts'
 
@@ -20,6 +30,26 @@ export interface ProgramFolder {
 }
 
 const folderName = /^[0-9a-f]{8}(?:-(\d+))?$/
+
+/**
+ * Makes the directory that holds a folder for each chain, where it is missing.
+ * @throws ServiceError `DEVNET_PATH_UNUSABLE`.
+ */
+export function prepareRoot(path: string): void {
+  try {
+    makeDirectory(path, 0o700)
+    readdirSync(path)
+    accessSync(path, constants.W_OK | constants.X_OK)
+  } catch (cause) {
+    const denied = isPermissionDenied(cause) ? permissionDetails(path) : null
+    const message = `the directory ${path} cannot hold a development chain`
+    throw new ServiceError('DEVNET_PATH_UNUSABLE', message, {
+      facts: denied?.facts ?? { path },
+      remedy: `${denied === null ? 'Choose' : `${denied.remedy} Or choose`} another one with devnet.path (DEVNET_PATH).`,
+      cause,
+    })
+  }
+}
 
 /** Name of the `n`th folder of a chain, from 1 on. */
 export function chainFolderName(genesisHash: string, n: number): string {

@@ -16,6 +16,7 @@ import {
   countChainFolders,
   newestLocalChain,
   nodeFolder,
+  prepareRoot,
   programFolder,
 } from './chain-folder.ts'
 import type { Children } from './children.ts'
@@ -49,11 +50,12 @@ interface SourceParts {
 
 const nodeStopMs = 2_000
 
-/** Opens the local chain, or the node that `NODE_RPC_URL` names. */
+/** Opens the local chain, or the node that `NODE_RPC_URL` names, in a directory that is made where it is missing. */
 export async function openChainSource(
   settings: DevnetSettings,
   parts: SourceParts,
 ): Promise<ChainSource> {
+  prepareRoot(settings.path)
   const [rpcUrl] = settings.rpcUrls
   return rpcUrl === undefined
     ? await openLocalChain(settings, parts)

@@ -10,6 +10,7 @@ import {
   nodeFolder,
   nodeLog,
   openProgramFolder,
+  prepareRoot,
 } from '../../src/devnet/chain-folder.ts'
 
 const root = await mkdtemp(join(tmpdir(), 'viewmesh-folders-'))
@@ -23,6 +24,24 @@ async function makeOwnChain(name: string, usedAt: Date): Promise<string> {
   await utimes(nodeLog(folder), usedAt, usedAt)
   return folder
 }
+
+test('the directory of all chains is made, for its owner only', async () => {
+  const path = join(root, 'made', 'dev')
+  for (const _ of ['first', 'again']) prepareRoot(path)
+  assert.equal((await stat(path)).mode & 0o777, 0o700)
+})
+
+test('a directory that cannot be made is refused with its setting', async () => {
+  const file = join(root, 'a-file')
+  await writeFile(file, '')
+  for (const path of [file, join(file, 'dev')])
+    assert.throws(() => prepareRoot(path), {
+      code: 'DEVNET_PATH_UNUSABLE',
+      message: `the directory ${path} cannot hold a development chain`,
+      facts: { path },
+      remedy: 'Choose another one with devnet.path (DEVNET_PATH).',
+    })
+})
 
 test("a chain's folder is named by the first 8 hex digits of its genesis hash", () => {
   assert.equal(chainFolderName(genesis, 1), '8b630696')
