@@ -1,4 +1,5 @@
 /** What an application says when it opens its store, checked once. */
+import { didYouMean, nearestName } from '../did-you-mean.ts'
 import { ServiceError } from '../errors.ts'
 import { followLimits } from '../follow/follow-limits.ts'
 import { parsePeerAddresses } from '../p2p/peers/address.ts'
@@ -27,8 +28,14 @@ const defaultMaxBytes: number = 4 * 1024 * 1024 * 1024
 const identityPattern = /^(?:0[23][0-9a-f]{64}|[0-9a-f]{64})$/
 const networkPattern = /^[A-Za-z0-9]+(?:_[A-Za-z0-9]+)*__[A-Za-z0-9]+(?:_[A-Za-z0-9]+)*$/
 
+const optionNames: Readonly<Record<keyof AppOptions, 1>> = {
+  ...{ path: 1, views: 1, peers: 1, network: 1, hosts: 1, signers: 1, from: 1, maxBytes: 1 },
+  ...{ minimumHosts: 1, minimumAttestations: 1, signal: 1, log: 1 },
+}
+
 /** @throws ServiceError `APP_OPTION_INVALID`, with the option, what is wrong and what is accepted, or `P2P_ADDRESS_INVALID`. */
 export function checkOptions(options: AppOptions): CheckedOptions {
+  checkOptionNames(options, optionNames)
   const { path, network = 'Ethereum__Mainnet' } = options
   if (typeof path !== 'string' || path === '') throw invalid('path', path, 'the path of a folder')
   if (!networkPattern.test(network))
@@ -55,6 +62,23 @@ export function checkOptions(options: AppOptions): CheckedOptions {
     from: wholeOf('from', options.from ?? 0, 0, maxInt),
     maxBytes: wholeOf('maxBytes', options.maxBytes ?? defaultMaxBytes, minBytes, 2 ** 48),
   }
+}
+
+/**
+ * Refuses names that are none of an option: nobody would notice that what a misspelt one asks for, as many Hosts or
+ * attestations, does not hold.
+ * @throws ServiceError `APP_OPTION_INVALID`.
+ */
+export function checkOptionNames(options: object, known: Readonly<Record<string, 1>>): void {
+  const unknown = Object.keys(options).find((name) => !Object.hasOwn(known, name))
+  if (unknown === undefined) return
+  const option = unknown.slice(0, 120)
+  const names = Object.keys(known)
+  const message = `there is no option ${option}${didYouMean(nearestName(option, names))}`
+  throw new ServiceError('APP_OPTION_INVALID', message, {
+    facts: { option },
+    remedy: `Options are ${names.join(', ')}.`,
+  })
 }
 
 function listOf(

@@ -3,12 +3,18 @@ import { ServiceError } from '../errors.ts'
 import type { Graphql, GraphqlResult } from '../graphql/graphql.ts'
 import { subscribeInProcess } from '../graphql/subscribe-in-process.ts'
 import type { App, QueryOptions, Subscribed } from './contract.ts'
-import type { CheckedOptions } from './options.ts'
+import { type CheckedOptions, checkOptionNames } from './options.ts'
 
 interface QueryParts {
   readonly graphql: Graphql
   /** Whether all Views can be queried. */
   readonly isReady: () => boolean
+}
+
+const optionNames: Readonly<Record<keyof QueryOptions, 1>> = {
+  minimumAttestations: 1,
+  operationName: 1,
+  signal: 1,
 }
 
 /** Everything stops with the signal. */
@@ -17,11 +23,9 @@ export function createQueries(
   { minimumAttestations: usual, signers }: Pick<CheckedOptions, 'minimumAttestations' | 'signers'>,
   closing: AbortSignal,
 ): Pick<App, 'query' | 'subscribe'> {
-  const requestOf = (
-    query: string,
-    variables: object | undefined,
-    { operationName, minimumAttestations = usual }: QueryOptions,
-  ) => {
+  const requestOf = (query: string, variables: object | undefined, options: QueryOptions) => {
+    checkOptionNames(options, optionNames)
+    const { operationName, minimumAttestations = usual } = options
     if (
       !Number.isInteger(minimumAttestations) ||
       minimumAttestations < 0 ||

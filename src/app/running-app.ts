@@ -49,7 +49,8 @@ interface RunningOptions extends AppOptions {
 
 /** As `openApp`, with a patience of one's own. */
 export async function openRunningApp(options: RunningOptions): Promise<App> {
-  const checked = { ...checkOptions(options), patience: options.patience }
+  const { patience, ...given } = options
+  const checked = { ...checkOptions(given), patience }
   options.signal?.throwIfAborted()
   const log = options.log ?? openLog({ name: 'app', level: 'error' }, { write: () => undefined })
   const registry = new Registry()

@@ -325,6 +325,10 @@ test('a wrong option is named with what is accepted, before anything is opened',
     [{ from: -1 }, /option from is -1/],
     [{ maxBytes: 1024 }, /option maxBytes is 1024/],
     [{ signers: ['me'] }, /option signers is "me"/],
+    [
+      { minAttestations: 1 },
+      /^there is no option minAttestations; did you mean minimumAttestations\?$/,
+    ],
   ]
   for (const [wrong, message] of cases)
     await assert.rejects(openTestApp(t, { hosts: [host], ...wrong }), {

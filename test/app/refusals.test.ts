@@ -132,6 +132,12 @@ test('a wrong option, and a Host that breaks the protocol, are explained', async
     remedy: 'Accepted is a whole number from 1 to 1.',
   })
   const app = await openTestApp(t, { hosts: [host] })
+  const misspelt: object = { minimumAttestation: 1 }
+  await assertRefused(app.query('{ __typename }', {}, misspelt), {
+    code: 'APP_OPTION_INVALID',
+    message: 'there is no option minimumAttestation; did you mean minimumAttestations?',
+    remedy: 'Options are minimumAttestations, operationName, signal.',
+  })
   const { hosts } = await untilState(app, (state) => state.hosts[0]?.error != null)
   assertExplained({ code: 'APP_HOST_REFUSED', message: hosts[0]?.error ?? '' })
 })
