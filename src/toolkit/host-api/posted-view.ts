@@ -123,6 +123,8 @@ function remedyOf(status: number, token: string | null): string | null {
   if (status === 401 || (status === 403 && token === null))
     return 'Set HOST_ADMIN_TOKEN to the token of the Host, or name its file with --admin-token-file.'
   if (status === 403) return 'The token is not the one that the Host has as HOST_ADMIN_TOKEN.'
+  if (status === 404)
+    return 'Name the URL of the GraphQL of a Host, as npm start prints it: what answers there is something else.'
   if (status === 503)
     return 'Start the Host with HOST_ADMIN_TOKEN: without it nobody may change its Views.'
   return null

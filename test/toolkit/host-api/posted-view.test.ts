@@ -89,6 +89,17 @@ test('what a Host refuses is shown on one line, with what to do about it', async
     assert.match(String((await refusedBy(status, { remedy: 'no' }, token))?.remedy), remedy)
 })
 
+test('where a Generator or a playground answers, the URL of a Host is asked for', async (context) => {
+  const absent = { error: 'not_found', message: 'there is nothing at /api/v0/views' }
+  const host = { url: await answering(context, 404, absent), token: 't' }
+  await assert.rejects(postView(host, Uint8Array.of(1), signal), {
+    code: 'TOOLKIT_HOST_REFUSED',
+    message: `${host.url} refuses: there is nothing at /api/v0/views`,
+    remedy:
+      'Name the URL of the GraphQL of a Host, as npm start prints it: what answers there is something else.',
+  })
+})
+
 test('an answer that is no report of a View is refused', async (context) => {
   for (const body of [{}, [], { ...report, id: '0x1' }, { ...report, name: 'a b' }]) {
     const host = { url: await answering(context, 200, body), token: null }
