@@ -63,7 +63,9 @@ function createProgram(): Command {
     program.command(name).description(summary).usage('<command>')
   addVerify(program)
   // After its commands, which would inherit them.
-  return program.exitOverride(endUsage).showHelpAfterError('Usage: viewmesh [options] [command]')
+  return program
+    .exitOverride(endUsage)
+    .showHelpAfterError('Usage: viewmesh [options] [command]\nviewmesh --help lists the commands.')
 }
 
 /** The one command that is not a long-running program: it takes flags instead of settings, and exits. */

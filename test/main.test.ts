@@ -82,7 +82,7 @@ test('an unknown command suggests the nearest one, with the usage line and exit 
   assert.deepEqual([code, stdout], [2, ''])
   assert.equal(
     stderr,
-    "error: unknown command 'viw'\n(Did you mean view?)\nUsage: viewmesh [options] [command]\n",
+    "error: unknown command 'viw'\n(Did you mean view?)\nUsage: viewmesh [options] [command]\nviewmesh --help lists the commands.\n",
   )
 })
 
