@@ -1,8 +1,10 @@
 /**
  * Keys that wait for work, each once: the urgent ones first, otherwise in the order in which they came. One that is
  * less urgent has its turn before those that came so much later, since else who changes resources all the time would
- * keep all others from being worked on. A key that is added while it is worked on waits until that is over.
+ * keep all others from being worked on. For the same reason a namespace goes first of which the fewest are worked on. A key
+ * that is added while it is worked on waits until that is over.
  */
+import { parseKey } from './client/resource-type.ts'
 
 /** `user`: a user changed what is wanted. `owned`: something we made changed. `resync`: it is time. */
 export type Urgency = 'user' | 'owned' | 'resync'
@@ -35,6 +37,7 @@ export interface WorkQueue {
 interface Waiting {
   readonly urgency: Urgency
   readonly sinceMs: number
+  readonly namespace: string
 }
 
 /** `nowMs` is a clock that never goes back. */
@@ -44,37 +47,57 @@ export function createWorkQueue(nowMs: () => number = () => performance.now()): 
     owned: new Map(),
     resync: new Map(),
   }
+  /** How many keys of a namespace wait. */
+  const waitingIn = new Map<string, number>()
   /** By key, since when. */
   const running = new Map<string, number>()
   const again = new Map<string, Waiting>()
 
-  const enqueue = (key: string, waiting: Waiting): void => {
-    for (const urgency of urgencies) {
-      if (lanes[urgency].has(key) && isAtLeast(urgency, waiting.urgency)) return
-    }
+  const remove = (key: string): Waiting | undefined => {
     const known = urgencies.map((urgency) => lanes[urgency].get(key)).find((found) => found)
-    for (const urgency of urgencies) lanes[urgency].delete(key)
-    lanes[waiting.urgency].set(key, {
-      urgency: waiting.urgency,
-      sinceMs: known?.sinceMs ?? waiting.sinceMs,
-    })
+    if (known === undefined) return undefined
+    lanes[known.urgency].delete(key)
+    const left = (waitingIn.get(known.namespace) ?? 0) - 1
+    if (left > 0) waitingIn.set(known.namespace, left)
+    else waitingIn.delete(known.namespace)
+    return known
+  }
+  const enqueue = (key: string, waiting: Waiting): void => {
+    const { urgency, namespace } = waiting
+    for (const higher of urgencies) {
+      if (lanes[higher].has(key) && isAtLeast(higher, urgency)) return
+    }
+    const known = remove(key)
+    lanes[urgency].set(key, { ...waiting, sinceMs: known?.sinceMs ?? waiting.sinceMs })
+    waitingIn.set(namespace, (waitingIn.get(namespace) ?? 0) + 1)
+  }
+  /** How many of a namespace are worked on. */
+  const runningIn = (): ReadonlyMap<string, number> => {
+    const counts = new Map<string, number>()
+    for (const key of running.keys()) {
+      const { namespace } = parseKey(key)
+      counts.set(namespace, (counts.get(namespace) ?? 0) + 1)
+    }
+    return counts
   }
   return {
     add(key, urgency) {
-      const waiting = { urgency, sinceMs: nowMs() }
+      const waiting = { urgency, sinceMs: nowMs(), namespace: parseKey(key).namespace }
       if (!running.has(key)) return enqueue(key, waiting)
       const known = again.get(key)
       if (known === undefined || !isAtLeast(known.urgency, urgency)) again.set(key, waiting)
     },
     take() {
-      const firsts = urgencies.flatMap((urgency): [string, Waiting][] => {
-        const [first] = lanes[urgency]
-        return first === undefined ? [] : [first]
-      })
-      const [next] = firsts.toSorted(([, a], [, b]) => dueOf(a) - dueOf(b))
+      const counts = runningIn()
+      const busy = [...counts].filter(([namespace]) => waitingIn.has(namespace))
+      const fewest = busy.length < waitingIn.size ? 0 : Math.min(...busy.map(([, count]) => count))
+      const isNext = ({ namespace }: Waiting): boolean => (counts.get(namespace) ?? 0) === fewest
+      const [next] = urgencies
+        .flatMap((urgency) => firstOf(lanes[urgency], isNext))
+        .toSorted(([, a], [, b]) => dueOf(a) - dueOf(b))
       if (next === undefined) return null
-      const [key, { urgency, sinceMs }] = next
-      lanes[urgency].delete(key)
+      const [key, { sinceMs }] = next
+      remove(key)
       running.set(key, nowMs())
       return { key, waitedMs: nowMs() - sinceMs }
     },
@@ -87,6 +110,14 @@ export function createWorkQueue(nowMs: () => number = () => performance.now()): 
     depth: () => urgencies.reduce((sum, urgency) => sum + lanes[urgency].size, again.size),
     runningForMs: () => [...running.values()].map((sinceMs) => nowMs() - sinceMs),
   }
+}
+
+function firstOf(
+  lane: ReadonlyMap<string, Waiting>,
+  isMeant: (waiting: Waiting) => boolean,
+): [key: string, waiting: Waiting][] {
+  for (const [key, waiting] of lane) if (isMeant(waiting)) return [[key, waiting]]
+  return []
 }
 
 function dueOf({ urgency, sinceMs }: Waiting): number {

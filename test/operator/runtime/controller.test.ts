@@ -103,6 +103,19 @@ test('what is less urgent has its turn after a while, however much is changed me
   assert.deepEqual([turns.get('ours'), turns.get('due')], [11_000, 62_000])
 })
 
+test('a namespace with many keys, or slow ones, keeps none of another from having its turn', () => {
+  const queue = createWorkQueue()
+  for (const key of ['many/a', 'many/b', 'many/c', 'many/d']) queue.add(key, 'user')
+  const first = queue.take()?.key
+  queue.add('few/a', 'resync')
+  queue.add('few/b', 'resync')
+  const next = [queue.take(), queue.take(), queue.take()].map((item) => item?.key)
+  assert.deepEqual([first, ...next], ['many/a', 'few/a', 'many/b', 'few/b'])
+  queue.done('few/a')
+  queue.add('few/c', 'resync')
+  assert.deepEqual([queue.take()?.key, queue.depth()], ['few/c', 2])
+})
+
 test('what fails is tried again with pauses that double, and a success forgets them', async () => {
   const done = Promise.withResolvers<void>()
   let runs = 0
