@@ -243,7 +243,8 @@ export interface CommonSpec {
    * containers, volumes, environment and the like by name, everything else by field. For resources,
    * node selectors, tolerations, affinity, priority, more containers and more environment. The
    * container of the program is named generator or host. What the operator has to decide itself is
-   * refused; other errors in here show as Stalled with the reason InvalidSpec.
+   * refused; other errors in here, and more than 128 KiB of JSON, show as Stalled with the reason
+   * InvalidSpec.
    */
   readonly podTemplate?: PodTemplate
 }

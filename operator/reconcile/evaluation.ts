@@ -16,6 +16,7 @@ import { missingSecretStatement } from './fetch/named-secrets.ts'
 import { findUnused } from './fetch/unused-claims.ts'
 import { findUnwatchedClaims } from './fetch/unwatched-claims.ts'
 import type { ReplicaIdentity } from './observe/claim.ts'
+import { templateProblem } from './observe/pod-template-size.ts'
 
 /** Which resource has which key is registered by a step. */
 type EvaluatedContext<R extends Workload, F> = Omit<ReconcileContext<R, F>, 'holders'>
@@ -75,7 +76,7 @@ function evaluate<R extends Workload, F>(
     secrets,
     identities,
     identity,
-    problem: identity.problem ?? chainProblem(resource, state.claims),
+    problem: identity.problem ?? chainProblem(resource, state.claims) ?? templateProblem(resource),
     plan: planObjects(logic, parts, resource, { state, facts }),
     owners: ownerChanges(resource, kept),
     hold: holdOf(

@@ -23,6 +23,7 @@ import { type Ingress, ingressOf } from './ingress.ts'
 import { type KeptJob, keepJob } from './job.ts'
 import { type PackedObject, packObject, unpackObject } from './packed-object.ts'
 import { type KeptPod, keepPod } from './pod.ts'
+import { withoutLargeTemplate } from './pod-template-size.ts'
 import { countsOf, type SetCounts } from './set-counts.ts'
 
 /** Kinds of what is applied for a resource. */
@@ -87,7 +88,7 @@ export function openClusterView(
   const resources = Object.fromEntries(
     resourceKinds.map((type) => {
       const { standsAlone } = type
-      const options = { type, standsAlone, keep: (value: Resource): Resource => value }
+      const options = { type, standsAlone, keep: withoutLargeTemplate<Resource> }
       return [type.kind, openInformer(open, namespaces, options)]
     }),
   ) as ResourceInformers

@@ -1,0 +1,50 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { PodTemplate } from '../../../../operator/api/pod-template.ts'
+import type { Host } from '../../../../operator/api.ts'
+import {
+  templateProblem,
+  withoutLargeTemplate,
+} from '../../../../operator/reconcile/observe/pod-template-size.ts'
+import { readHost } from '../../../support/resources/operator-cases.ts'
+import { reconcileRoom } from '../../support/reconcile-room.ts'
+
+const host = readHost('host-minimal')
+const room = reconcileRoom(host.metadata.namespace)
+
+/** A Host whose pod template has so many characters in JSON. */
+function hostWith(length: number): Host {
+  const fill = 'a'.repeat(length - '{"unknown":""}'.length)
+  return { ...host, spec: { ...host.spec, podTemplate: { unknown: fill } as PodTemplate } }
+}
+
+test('a pod template of 128 KiB is kept as it is, a larger one is not kept', () => {
+  const [fits, large] = [hostWith(131_072), hostWith(131_073)]
+  assert.equal(withoutLargeTemplate(fits), fits)
+  assert.equal(templateProblem(fits), null)
+  assert.equal(withoutLargeTemplate(host), host)
+  const kept = withoutLargeTemplate(large)
+  assert.ok(JSON.stringify(kept).length < 10_000)
+  assert.equal(templateProblem(kept)?.reason, 'InvalidSpec')
+})
+
+test('a Host with a pod template that is too large is left as it is, and says so until it fits', async () => {
+  await room.put(host)
+  await room.reconcile(host)
+  await room.start(host)
+  await room.reconcile(host)
+  room.writes()
+  const podTemplate = {
+    spec: { containers: [], unknown: Array.from({ length: 70_000 }, () => []) },
+  }
+  await room.put({ ...room.read('Host', 'mainnet'), ...{ spec: { ...host.spec, podTemplate } } })
+  await room.reconcile(host)
+  assert.deepEqual(room.writes(), [])
+  const { reason, message } = room.condition(host, 'Stalled') ?? {}
+  assert.equal(reason, 'InvalidSpec')
+  assert.match(message ?? '', /^spec\.podTemplate has more than 131072 characters in JSON/)
+  await room.put({ ...room.read('Host', 'mainnet'), ...{ spec: host.spec } })
+  await room.reconcile(host)
+  assert.equal(room.condition(host, 'Stalled'), undefined)
+  assert.deepEqual(room.writes(), [])
+})
