@@ -4,7 +4,7 @@
  * reconnecting stops after some attempts, also dials addresses that the peer announced itself (its container's, say, where somebody else
  * may answer) and says nothing; here each new reason is logged once, in the documented words.
  */
-import type { Connection, PeerId } from '@libp2p/interface'
+import type { PeerId } from '@libp2p/interface'
 import type { Multiaddr } from '@multiformats/multiaddr'
 import type { Logger } from 'pino'
 import type { ServiceError } from '../../errors.ts'
@@ -12,12 +12,13 @@ import { backoffMs } from '../../primitives/backoff.ts'
 import type { P2pLimits } from '../limits/limits.ts'
 import type { P2pMetrics } from '../limits/metrics.ts'
 import type { DialAddress } from './address.ts'
-import { closedCause, type DialCause, dialCause, dialError, mismatchText } from './dial-error.ts'
+import { closedCause, type DialCause, dialCause, dialError } from './dial-error.ts'
 
 interface BootstrapParts {
   readonly log: Logger
   readonly metrics: Pick<P2pMetrics, 'dialFailures'>
-  dial(address: Multiaddr, signal: AbortSignal): Promise<Connection>
+  /** Connects to whom the address names at its end, as its handshake proves, and to nobody else. */
+  dial(address: Multiaddr, signal: AbortSignal): Promise<unknown>
   isConnected(id: PeerId): boolean
   isBanned(peer: string): boolean
 }
@@ -168,8 +169,7 @@ async function dialAll(
   for (const address of target.addresses) {
     const deadline = AbortSignal.timeout(timeoutMs)
     try {
-      const connection = await parts.dial(address, AbortSignal.any([deadline, stopped]))
-      requireIdentity(connection, target.id)
+      await parts.dial(address, AbortSignal.any([deadline, stopped]))
       return null
     } catch (error) {
       if (stopped.aborted || parts.isConnected(target.id)) return null
@@ -179,14 +179,6 @@ async function dialAll(
     }
   }
   return causes
-}
-
-/** The handshake has checked this already; a connection to the wrong peer would be worth a second check. */
-function requireIdentity(connection: Connection, expected: PeerId): void {
-  if (connection.remotePeer.equals(expected)) return
-  const error = new Error(mismatchText(expected.toString(), connection.remotePeer.toString()))
-  connection.abort(error)
-  throw error
 }
 
 function succeeded(target: Target, parts: BootstrapParts): void {

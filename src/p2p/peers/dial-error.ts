@@ -73,7 +73,7 @@ export function closedCause(address: Multiaddr): DialCause {
 }
 
 /** The documented words for a peer that is not who the address says. */
-export function mismatchText(expected: string, actual: string): string {
+function mismatchText(expected: string, actual: string): string {
   return `peer id mismatch: expected ${expected}, but remote key matches ${actual}`
 }
 

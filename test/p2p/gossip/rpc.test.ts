@@ -135,6 +135,16 @@ test('any bytes whatever are met without an error', () => {
   )
 })
 
+test('numbers of 32 bits may have five bytes, and what nobody knows may be anything', () => {
+  const subscription = [0x0a, 9, 0x12, 1, 0x74, 8, 129, 128, 128, 128, 0]
+  const unknown = [0x3a, 0x81, 0x80, 0x80, 0x80, 0x00, 1]
+  const inMessage = [0x1a, 7, 0x3a, 5, 0x12, 0xff, 0xff, 0xff, 0xff]
+  const read = RPC.decode(Uint8Array.from(subscription)).subscriptions
+  assert.deepEqual(read, [{ topic: 't', subscribe: true }])
+  for (const frame of [subscription, unknown, inMessage])
+    assert.deepEqual(readRpc(Uint8Array.from(frame)).fault, null)
+})
+
 interface LooseField {
   readonly number: number
   readonly wire: number

@@ -9,6 +9,7 @@ test('a configured peer pays for itself, strangers share what their address may 
   const configured = new Set(['friend'])
   const where = createKnownAddresses((peer) => configured.has(peer), 10)
   for (const peer of ['friend', 'a', 'b']) where.connected(peer, at('10.0.0.1'))
+  where.connected('c', at('10.0.0.2'))
   assert.deepEqual(where.remoteOf('friend'), { key: 'friend', isConfigured: true })
   assert.deepEqual(where.remoteOf('a'), { key: '10.0.0.1', isConfigured: false })
   assert.deepEqual(where.strangersAt('10.0.0.1'), ['a', 'b'])
