@@ -190,25 +190,24 @@ function checkLogs(check: Check): void {
   })
 }
 
+/** Where the value of a field begins in the chunk. */
+function offsetOf({ offsets }: Scanned, place: number): number {
+  return offsets[place] ?? 0
+}
+
 /** The 32 bytes of a hash; its head has two bytes. */
-function hashAt({ bytes, offsets }: Scanned, place: number): Buffer {
-  const start = (offsets[place] ?? 0) + 2
-  return bytes.subarray(start, start + 32)
+function hashAt(scanned: Scanned, place: number): Buffer {
+  const start = offsetOf(scanned, place) + 2
+  return scanned.bytes.subarray(start, start + 32)
 }
 
 function mustHold(scanned: Scanned, place: number, expected: Uint8Array, field: string): void {
-  const { bytes, offsets } = scanned
-  const start = (offsets[place] ?? 0) + 2
-  for (let index = 0; index < 32; index++) {
-    if (bytes[start + index] !== expected[index]) {
-      throw wrongField(scanned.section, scanned.position, field)
-    }
-  }
+  if (hashAt(scanned, place).equals(expected)) return
+  throw wrongField(scanned.section, scanned.position, field)
 }
 
-function intAt({ bytes, offsets }: Scanned, place: number): number {
-  const first = bytes[offsets[place] ?? 0] ?? 0
-  return first < 24 ? first : readHead(createByteReader(bytes, offsets[place] ?? 0), major.int)
+function intAt(scanned: Scanned, place: number): number {
+  return readHead(createByteReader(scanned.bytes, offsetOf(scanned, place)), major.int)
 }
 
 function mustBe(scanned: Scanned, place: number, expected: number, field: string): void {
@@ -217,17 +216,16 @@ function mustBe(scanned: Scanned, place: number, expected: number, field: string
 }
 
 function mustBeFlag(scanned: Scanned, place: number, field: string): void {
-  const { bytes, offsets } = scanned
-  const start = (offsets[place] ?? 0) + 1
-  const text = bytes.toString('latin1', start, offsets[place + 1])
+  const start = offsetOf(scanned, place) + 1
+  const text = scanned.bytes.toString('latin1', start, offsetOf(scanned, place + 1))
   if (text !== 'true' && text !== 'false') {
     throw wrongField(scanned.section, scanned.position, field)
   }
 }
 
 function timestampAt(scanned: Scanned): number {
-  const start = (scanned.offsets[places.blockTime] ?? 0) + 1
-  const end = scanned.offsets[places.blockTime + 1] ?? 0
+  const start = offsetOf(scanned, places.blockTime) + 1
+  const end = offsetOf(scanned, places.blockTime + 1)
   const digits = hexText(scanned.bytes.subarray(start, end))
   const value = start === end ? 0 : Number(digits)
   if (!(value <= maxTimestamp)) throw wrongField(scanned.section, scanned.position, 'timestamp')
