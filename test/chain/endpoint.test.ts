@@ -130,6 +130,8 @@ const failures: readonly [string, Respond, string][] = [
   ['hangs up', (_, response) => void response.destroy(), 'CHAIN_UNREACHABLE'],
   ['answers status 503', (_, response) => json(response, 'busy', 503), 'CHAIN_HTTP_STATUS'],
   ['answers status 401', (_, response) => json(response, 'who?', 401), 'CHAIN_UNAUTHORIZED'],
+  ['answers status 403', (_, response) => json(response, 'no', 403), 'CHAIN_UNAUTHORIZED'],
+  ['answers status 404', (_, response) => json(response, 'where?', 404), 'CHAIN_HTTP_STATUS'],
   ['answers a web page', (_, response) => void response.end('<html>'), 'CHAIN_ANSWER_MALFORMED'],
   ['answers without end', answerForever, 'CHAIN_ANSWER_TOO_LARGE'],
   [

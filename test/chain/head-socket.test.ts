@@ -58,6 +58,15 @@ async function openTo(
   return { opening, heads, stop }
 }
 
+test('no connection is opened once its signal is aborted', async () => {
+  const options = { url: 'ws://127.0.0.1:1', headers: {}, timeoutMs: 2_000 }
+  const signal = AbortSignal.abort(new Error('stopped'))
+  await assert.rejects(
+    openHeadSocket(options, () => undefined, signal),
+    { message: 'stopped' },
+  )
+})
+
 test('heads of our own subscription are reported, in lower case', async (t) => {
   const bad = notice('the last one ends it')
   const { opening, heads } = await openTo(t, [subscribed, notice(head, '0x8'), notice(head), bad])

@@ -61,6 +61,23 @@ test('an error without a code at the only URL is a failure that lasts until an a
   assert.equal(upstream.failure(), null)
 })
 
+test('an answer is late where the last URL that is left takes long', async (t) => {
+  const { upstream, line } = openOver(t, ['127.0.0.1:1', '127.0.0.1:2'])
+  const late = Promise.withResolvers<number>()
+  const attempt = async ({ label }: Endpoint): Promise<number> => {
+    if (label === '127.0.0.1:2') return await late.promise
+    throw unforeseen
+  }
+  const answer = upstream.persist('head', attempt, never, 10)
+  await line('execution node fails, will try again until it answers')
+  const { code, message } = upstream.failure() ?? assert.fail('it is not late')
+  assert.equal(code, 'CHAIN_TIMEOUT')
+  assert.match(message, /^127\.0\.0\.1:2 /)
+  late.resolve(7)
+  assert.equal(await answer, 7)
+  assert.equal(upstream.failure(), null)
+})
+
 test('an abort ends an attempt with its reason, whatever the attempt throws', async (t) => {
   const { upstream } = openOver(t, ['127.0.0.1:1'])
   const stop = new AbortController()
