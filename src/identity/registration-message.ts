@@ -28,7 +28,7 @@ const items = 5
 /** The message, which is signed as it is, and not its digest. */
 export function encodeRegistration(statement: RegistrationStatement): Uint8Array {
   if (statement.address === null) return Buffer.from(constantRegistrations[statement.role])
-  const out = createByteWriter(128)
+  const out = createByteWriter()
   writeHead(out, major.array, items)
   writeText(out, tag)
   writeHead(out, major.int, statement.chainId)

@@ -27,7 +27,7 @@ export interface ByteWriter {
 }
 
 /** An empty writer; the buffer grows when needed. */
-export function createByteWriter(capacity: number = 4096): ByteWriter {
+export function createByteWriter(capacity: number = 256): ByteWriter {
   return { bytes: Buffer.allocUnsafeSlow(capacity), at: 0 }
 }
 

@@ -28,7 +28,7 @@ type CidMaker = (docID: string, bytes: Buffer, start: number, end: number) => Ui
 
 /** Same result as `documentCid`, for many documents: what they share is written once. */
 export function createCidMaker(network: string, collection: CollectionName): CidMaker {
-  const scratch = createByteWriter(4096)
+  const scratch = createByteWriter()
   writeEnvelopeHead(scratch, network, collection)
   const start = scratch.at
   return (docID, bytes, from, end) => {

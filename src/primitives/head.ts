@@ -42,7 +42,7 @@ const maxHeadBytes = 512
 
 /** What is signed: SHA-256 of the DAG-CBOR of `[tag, network, genesis hash, number, hash, sequence, height of its node]`. */
 export function headDigest(statement: HeadStatement): Uint8Array {
-  const out = createByteWriter(256)
+  const out = createByteWriter()
   writeHead(out, major.array, 7)
   writeText(out, statementTag)
   writeStatement(out, statement)

@@ -33,7 +33,7 @@ const maxRoleLength = 16
 
 /** What is signed: SHA-256 of the DAG-CBOR of `[tag, network, role, peer ID]`. */
 export function identityDigest({ network, role, peerId }: IdentityStatement): Uint8Array {
-  const out = createByteWriter(256)
+  const out = createByteWriter()
   writeHead(out, major.array, 4)
   for (const text of [statementTag, network, role, peerId]) writeText(out, text)
   return hash('sha256', out.bytes.subarray(0, out.at), 'buffer')

@@ -31,7 +31,7 @@ interface RootBuilder {
 export function createRootBuilder(): RootBuilder {
   /** Roots of full trees that stand side by side, the largest first. */
   const roots = Buffer.allocUnsafe(maxLevels * digestBytes)
-  const marked = createByteWriter(512)
+  const marked = createByteWriter()
   writeSimple(marked, leafMark)
   const node = new Uint8Array(nodeBytes).fill(nodeMark)
   let [leaves, count] = [0, 0]

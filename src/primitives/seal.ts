@@ -31,7 +31,7 @@ export function sealDigest(statement: SealStatement): Uint8Array {
   const blockHash = Buffer.from(statement.blockHash.slice(2), 'hex')
   const root = Buffer.from(statement.merkleRoot, 'hex')
   invariant(blockHash.length === 32 && root.length === 32, 'a seal’s hashes have 32 bytes')
-  const out = createByteWriter(256)
+  const out = createByteWriter()
   writeHead(out, major.array, 6)
   writeText(out, statementTag)
   writeText(out, statement.network)

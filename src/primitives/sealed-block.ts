@@ -58,7 +58,7 @@ export interface SealedBlock {
 
 /** The message for a block's seals and, unless null, its body. */
 export function encodeSealedBlock(seals: readonly Seal[], body: Uint8Array | null): Uint8Array {
-  const out = createByteWriter(512 * (seals.length + 1) + (body?.length ?? 0))
+  const out = createByteWriter()
   writeHead(out, major.array, 3)
   writeHead(out, major.int, version)
   writeList(out, seals, writeSeal)

@@ -35,6 +35,9 @@ import {
 /** EVM words are 256 bits wide; no quantity is wider. */
 const maxQuantityBytes = 32
 
+/** Characters of a wrong value that an error shows. */
+const maxShown = 80
+
 const hashBytes = 32
 const addressBytes = 20
 
@@ -61,7 +64,7 @@ export function valueCount(collection: CollectionName): number {
  * @throws ServiceError `PRIMITIVES_BLOCK_MALFORMED` naming the field whose hex is not hex.
  */
 export function encodeValues(collection: CollectionName, values: readonly Value[]): Uint8Array {
-  const out = createByteWriter(1024)
+  const out = createByteWriter()
   writeValues(out, collection, values)
   return Buffer.from(out.bytes.subarray(0, out.at))
 }
@@ -75,12 +78,9 @@ export function writeValues(
   const { fields } = plans[collection]
   invariant(values.length === fields.length, `a ${collection} has ${fields.length} values`)
   writeHead(out, major.array, fields.length)
-  for (let index = 0; index < fields.length; index++) {
-    const field = fields[index]
-    const value = values[index]
-    if (field === undefined || !writeField(out, field, value ?? null)) {
-      throw unwritable(collection, field, value)
-    }
+  for (const [index, field] of fields.entries()) {
+    const value = values[index] ?? null
+    if (!writeField(out, field, value)) throw unwritable(collection, field, value)
   }
 }
 
@@ -142,16 +142,11 @@ function writeQuantity(out: ByteWriter, text: string): boolean {
   return isMinimal && text.length <= 2 + 2 * maxQuantityBytes && writePrefixed(out, text)
 }
 
-function unwritable(
-  collection: CollectionName,
-  field: Field | undefined,
-  value: unknown,
-): ServiceError {
-  const name = field?.name ?? 'unknown'
-  const found = JSON.stringify(value)?.slice(0, 80) ?? 'nothing'
+function unwritable(collection: CollectionName, { name, kind }: Field, value: Value): ServiceError {
+  const found = JSON.stringify(value).slice(0, maxShown)
   return new ServiceError(
     'PRIMITIVES_BLOCK_MALFORMED',
-    `${collection}.${name} cannot be stored as ${field?.kind ?? 'a value'}: ${found}`,
+    `${collection}.${name} cannot be stored as ${kind}: ${found}`,
     {
       facts: { collection, field: name, found },
       remedy: 'Check the execution node: its answer does not follow the JSON-RPC specification.',
@@ -337,7 +332,7 @@ export function canonicalBytes(
   docID: string,
   valuesBytes: Uint8Array,
 ): Uint8Array {
-  const out = createByteWriter(valuesBytes.length + 256)
+  const out = createByteWriter()
   writeEnvelopeHead(out, network, collection)
   writeText(out, docID)
   reserve(out, valuesBytes.length)

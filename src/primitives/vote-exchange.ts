@@ -131,7 +131,7 @@ export function readDigestsRequest(reader: ByteReader): DigestsRequest {
 }
 
 export function encodeVoteRequest(request: VoteRequest): Uint8Array {
-  const out = createByteWriter(256)
+  const out = createByteWriter()
   switch (request.kind) {
     case 'heads':
       writeHead(out, major.array, 2)
@@ -200,7 +200,7 @@ export function readNull(reader: ByteReader): boolean {
 
 /** `heads` are their messages. */
 export function encodeHeadsAnswer(heads: readonly Uint8Array[]): Uint8Array {
-  const out = createByteWriter(4096)
+  const out = createByteWriter()
   writeHead(out, major.array, 2)
   writeText(out, 'heads')
   writeList(out, heads, writeBytes)
@@ -219,7 +219,7 @@ export function decodeHeadsAnswer(bytes: Uint8Array): Uint8Array[] {
 }
 
 export function encodeDigestsAnswer(digests: readonly GroupDigest[]): Uint8Array {
-  const out = createByteWriter(64 * (digests.length + 1))
+  const out = createByteWriter()
   writeHead(out, major.array, 2)
   writeText(out, 'digests')
   writeList(out, digests, (writer, { identity, group, digest }) => {
@@ -253,7 +253,7 @@ export interface SealsAnswer {
 }
 
 export function encodeSealsAnswer({ seals, more }: SealsAnswer): Uint8Array {
-  const out = createByteWriter(512 * (seals.length + 1))
+  const out = createByteWriter()
   writeHead(out, major.array, 3)
   writeText(out, 'seals')
   writeList(out, seals, writeSeal)

@@ -68,7 +68,7 @@ export const maxStatementBytes: number = 1_024 + maxLeaves * maxLeafBytes
 
 /** What is signed: SHA-256 of the DAG-CBOR of `[tag, network, runtime version, number, hash, root]`. */
 export function rowsDigest({ network, runtime, ...block }: SignedBlock): Uint8Array {
-  const out = createByteWriter(256)
+  const out = createByteWriter()
   writeHead(out, major.array, 6)
   writeText(out, statementTag)
   writeText(out, network)

@@ -75,7 +75,7 @@ export function statementsDigest(
 }
 
 export function encodeRowVoteRequest(request: RowVoteRequest): Uint8Array {
-  const out = createByteWriter(256)
+  const out = createByteWriter()
   if (request.kind === 'digests') writeDigestsRequest(out, request)
   else {
     writeHead(out, major.array, 4)
@@ -99,7 +99,7 @@ export function decodeRowVoteRequest(bytes: Uint8Array): RowVoteRequest {
 }
 
 export function encodeStatementsAnswer({ statements, next }: StatementsAnswer): Uint8Array {
-  const out = createByteWriter(4_096)
+  const out = createByteWriter()
   writeHead(out, major.array, 3)
   writeText(out, 'statements')
   writeList(out, statements, writeBytes)

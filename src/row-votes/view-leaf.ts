@@ -114,7 +114,7 @@ export function verifyLeaf({ leaf, index, leaves, path }: LeafProof, root: strin
 }
 
 function leafBytes(leaf: ViewLeaf): Uint8Array {
-  const out = createByteWriter(80)
+  const out = createByteWriter()
   writeLeaf(out, leaf)
   return out.bytes.subarray(0, out.at)
 }

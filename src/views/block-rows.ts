@@ -32,7 +32,7 @@ const doneFields = 8
 const termFields = 3
 
 export function encodeBlockRows(blocks: readonly BlockRows[]): Uint8Array<ArrayBuffer> {
-  const out = createByteWriter(4096)
+  const out = createByteWriter()
   writeHead(out, major.array, blocks.length)
   for (const block of blocks) {
     writeHead(out, major.array, 'rows' in block ? doneFields : failedFields)

@@ -175,7 +175,7 @@ export function rowTermValue(value: boolean | number | string): Uint8Array {
 }
 
 /** Where one value is written at a time. */
-const term = createByteWriter(64)
+const term = createByteWriter()
 const isHex = /^0x[0-9a-f]*$/i
 
 interface TermCollector {
@@ -228,7 +228,7 @@ function tooManyTerms(): Error {
 
 function joined(chunks: readonly PackedChunk[]): Uint8Array {
   if (chunks.length === 0) return new Uint8Array()
-  const head: ByteWriter = createByteWriter(16 + chunks.length * 15)
+  const head: ByteWriter = createByteWriter()
   writeHead(head, major.array, chunks.length)
   for (const { length, rawBytes, stored } of chunks) {
     for (const size of [length, rawBytes, stored.length]) writeHead(head, major.int, size)

@@ -65,7 +65,7 @@ const noBlock: StreamBlock = { height: 0, blockHash: '0x' }
 /** A packer without rows. */
 export function createStreamPacker(rowType: Pick<RowType, 'fields'>): StreamPacker {
   let groups: OpenRows[] = []
-  let rows = createByteWriter(4096)
+  let rows = createByteWriter()
   let mismatches = 0
   return {
     get bytes() {
@@ -88,7 +88,7 @@ export function createStreamPacker(rowType: Pick<RowType, 'fields'>): StreamPack
     take() {
       const bytes = encode(groups, rows.bytes.subarray(0, rows.at))
       groups = []
-      rows = createByteWriter(4096)
+      rows = createByteWriter()
       return bytes
     },
   }

@@ -1,10 +1,17 @@
 import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
 import { test } from 'node:test'
 import { constants, zstdCompressSync } from 'node:zlib'
 import fc from 'fast-check'
 import { ServiceError } from '../../src/errors.ts'
 import { encodeBody, openBody, verifyBody } from '../../src/primitives/body/body.ts'
-import { writeHeader } from '../../src/primitives/body/body-header.ts'
+import {
+  chunkDocuments,
+  chunkValuesBytes,
+  isFullChunk,
+  isPossibleChunk,
+  writeHeader,
+} from '../../src/primitives/body/body-header.ts'
 import { type PackedChunk, packChunk } from '../../src/primitives/body/chunk.ts'
 import { createByteWriter } from '../../src/primitives/cbor.ts'
 import { fieldIndex, type Section, type Value } from '../../src/primitives/collections.ts'
@@ -185,6 +192,33 @@ test('a header cannot claim more documents than its bytes could name', () => {
   const claims = ['01ffffffff0f', '01ffffffffff7f', '01808080', '018000', '0180808080808001']
   for (const hex of claims) assert.throws(() => openBody(Buffer.from(hex, 'hex')), refusal)
   assert.throws(() => openBody(Buffer.from([1, 0xc0, 0x84, 0x3d, 0, 0, 0])), refusal)
+})
+
+test('a chunk takes as many bytes as zstd may need for what it holds, and no more', () => {
+  const entry = { first: 0, start: 0, length: 1 }
+  for (const [rawBytes, most] of [
+    [0, 64],
+    [254, 318],
+    [255, 320],
+    [65_536, 65_857],
+  ] as const) {
+    assert.ok(isPossibleChunk({ ...entry, rawBytes, storedBytes: most }))
+    assert.ok(!isPossibleChunk({ ...entry, rawBytes, storedBytes: most + 1 }))
+    const { stored } = packChunk([rawBytes], randomBytes(rawBytes), createByteWriter())
+    assert.ok(isPossibleChunk({ ...entry, rawBytes: rawBytes + 4, storedBytes: stored.length }))
+  }
+  const sizes = { first: 0, start: 0, rawBytes: 100, storedBytes: 100 }
+  const accepted = [0, 1, 64, 65].filter((length) => isPossibleChunk({ ...sizes, length }))
+  assert.deepEqual(accepted, [1, 64])
+})
+
+test('a chunk with others behind it is full: of documents, or of bytes beside their lengths', () => {
+  const isFull = (length: number, valuesBytes: number): boolean =>
+    isFullChunk({ first: 0, start: 0, storedBytes: 9, length, rawBytes: 4 * length + valuesBytes })
+  assert.ok(isFull(chunkDocuments, 0))
+  assert.ok(!isFull(chunkDocuments - 1, chunkValuesBytes - 1))
+  assert.ok(isFull(1, chunkValuesBytes))
+  assert.ok(!isFull(1, chunkValuesBytes - 1))
 })
 
 test('total difficulty that is not minimal or too long is refused', () => {

@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict'
+import { hash } from 'node:crypto'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { createRootBuilder, merkleRoot } from '../../src/primitives/merkle.ts'
+import {
+  createRootBuilder,
+  inclusionPath,
+  merkleRoot,
+  merkleTree,
+} from '../../src/primitives/merkle.ts'
 import { oracleRoot } from './oracle.ts'
 
 const leaf = fc.uint8Array({ maxLength: 40, size: 'max' })
@@ -59,6 +65,40 @@ test('the root over so many leaves as fill a tree, one fewer and one more, is th
       assert.deepEqual(Buffer.from(builder.finish()), root, `${count}`)
     }
   }
+})
+
+test('every leaf leads to the root by its path, and no path is longer than the tree is high', () => {
+  const node = (left: Uint8Array, right: Uint8Array): Uint8Array =>
+    hash('sha256', Buffer.concat([Buffer.of(1), left, right]), 'buffer')
+  /** RFC 9162, 2.1.3.2, with the size of each subtree instead of bits. */
+  const rootFrom = (
+    digest: Uint8Array,
+    index: number,
+    count: number,
+    path: readonly Uint8Array[],
+  ): Uint8Array => {
+    const last = path.at(-1)
+    if (last === undefined) return digest
+    const left = 2 ** Math.ceil(Math.log2(count) - 1)
+    const rest = path.slice(0, -1)
+    return index < left
+      ? node(rootFrom(digest, index, left, rest), last)
+      : node(last, rootFrom(digest, index - left, count - left, rest))
+  }
+  fc.assert(
+    fc.property(fc.array(leaf, { minLength: 1, maxLength: 40, size: 'max' }), (leaves) => {
+      const tree = merkleTree(leaves)
+      const root = oracleRoot(leaves)
+      assert.deepEqual(Buffer.from(tree.at(-1) ?? []), root)
+      for (const [index, each] of leaves.entries()) {
+        const path = inclusionPath(tree, index)
+        assert.ok(path.length <= Math.ceil(Math.log2(leaves.length)))
+        const digest = hash('sha256', Buffer.concat([Buffer.of(0), each]), 'buffer')
+        assert.deepEqual(Buffer.from(rootFrom(digest, index, leaves.length, path)), root)
+      }
+      assert.throws(() => inclusionPath(tree, leaves.length), /the leaf is in the tree/)
+    }),
+  )
 })
 
 test('a root that is built leaf by leaf is the same, and keeps nothing of the leaves', () => {

@@ -134,6 +134,14 @@ test('values that do not fit their field are refused by name', () => {
   }
 })
 
+test('what is refused is shown up to its 80th character', () => {
+  const found = `"0x${'z'.repeat(77)}`
+  assert.throws(() => encodeValues('Log', log.toSpliced(1, 1, `0x${'z'.repeat(100)}`)), {
+    message: `Log.data cannot be stored as data: ${found}`,
+    facts: { collection: 'Log', field: 'data', found },
+  })
+})
+
 test('one field is read without the others, and is the same', () => {
   fc.assert(
     fc.property(answeredBlock, ({ block, receipts }) => {

@@ -66,8 +66,7 @@ interface HeaderParts {
 
 /** Writes the header; the chunks' stored bytes follow it. */
 export function writeHeader(out: ByteWriter, parts: HeaderParts): void {
-  reserve(out, 1)
-  out.bytes[out.at++] = bodyVersion
+  writeVarint(out, bodyVersion)
   writeVarint(out, parts.counts.Transaction)
   writeVarint(out, parts.counts.AccessListEntry)
   writeVarint(out, parts.counts.Log)

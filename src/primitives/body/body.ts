@@ -88,7 +88,7 @@ export function encodeBody(documents: BlockDocuments): EncodedBody {
     AccessListEntry: encode('AccessListEntry'),
     Log: encode('Log'),
   }
-  const out = createByteWriter(4096)
+  const out = createByteWriter()
   writeHeader(out, { ...documents, counts: sectionCounts(documents), chunks })
   const stored = blockSections.flatMap((section) => chunks[section].map((chunk) => chunk.stored))
   const { raw, cids } = encoding
