@@ -12,8 +12,11 @@ const copies: readonly string[] = [
   records.podTemplate,
 ]
 
-/** A comma ends one only where the next begins, as in lists of nodes: a password may have one. */
-const url = /\b([a-z][a-z0-9+.-]*:\/\/)((?:(?!,[a-z][a-z0-9+.-]*:\/\/)[^\s"'`<>\\])*)/gi
+/**
+ * A comma ends one only where the next begins, as in lists of nodes: a password may have one. Schemes have a bound, since
+ * else a long text that has none, as a pod may write it, would take its square.
+ */
+const url = /([a-z][a-z0-9+.-]{0,31}:\/\/)((?:(?!,[a-z][a-z0-9+.-]{0,31}:\/\/)[^\s"'`<>\\])*)/gi
 const named =
   /((?:api[-_]?keys?|tokens?|secrets?|passwords?|authorization)\\?["']?\s*[:=]\s*\\?["']?)(?:bearer\s+|basic\s+)?[^\s"'\\,}]+/gi
 

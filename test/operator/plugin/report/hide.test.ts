@@ -45,6 +45,13 @@ test('of what follows the host of a URL nothing is shown, whatever it is', () =>
   )
 })
 
+test('a long text that begins like a URL everywhere is read in no time, and so is a long scheme', () => {
+  const text = 'a.'.repeat(1_000_000)
+  assert.equal(hideInText(text), text)
+  const scheme = 'a'.repeat(40)
+  assert.equal(hideInText(`${scheme}://me:secret@node/key`), `${scheme}://node/(hidden)`)
+})
+
 test('values that a line of a log names as secret are hidden, in JSON and in text', () => {
   const lines = [
     ['{"token":"abc123","height":7}', '{"token":"(hidden)","height":7}'],
