@@ -91,7 +91,9 @@ async function listPages<T, C>(
   const call: Call = { verb: 'list', type: selection.type, namespace: selection.namespace }
   const items: C[] = []
   const take = (answer: unknown): ListBody<T>['metadata'] => {
-    const page = answer as ListBody<T>
+    const page = answer as ListBody<T> | null
+    // What is no list, as something between here and the API server may answer, would be one without objects.
+    if (typeof page?.metadata?.resourceVersion !== 'string') throw malformed(call, 'no list')
     for (const item of page.items ?? []) items.push(keep(item))
     return page.metadata
   }
@@ -165,9 +167,13 @@ function parseEvent<T>(call: Call, line: string): WatchEvent<T> {
   if (event?.type === 'ERROR') throw statusError(call, event.object ?? {})
   if (eventTypes.includes(event?.type ?? '') && isObject(event?.object))
     return event as WatchEvent<T>
-  throw new ServiceError('OPERATOR_API_ANSWER_MALFORMED', `${describeCall(call)}: no event`, {
+  throw malformed(call, 'no event')
+}
+
+function malformed(call: Call, what: string): ServiceError {
+  return new ServiceError('OPERATOR_API_ANSWER_MALFORMED', `${describeCall(call)}: ${what}`, {
     facts: factsOf(call),
-    remedy: 'Nothing: the watch is opened again.',
+    remedy: 'Nothing: it is tried again.',
   })
 }
 

@@ -176,6 +176,20 @@ test('a page that is too large is asked for again with fewer objects, down to on
   })
 })
 
+test('an answer that is no list is a failure, rather than a list without objects', async () => {
+  const keep = (): boolean => true
+  for (const odd of [{}, null, [], status(200, 'Odd'), { metadata: {}, items: [] }]) {
+    answerNext([200, odd])
+    await assert.rejects(room.client.api.list({ type, namespace: 'apps' }, { keep }), {
+      code: 'OPERATOR_API_ANSWER_MALFORMED',
+      message: 'list configmaps apps: no list',
+    })
+  }
+  answerNext([200, { metadata: { resourceVersion: '7' }, items: null }])
+  const listing = await room.client.api.list({ type, namespace: 'apps' }, { keep })
+  assert.deepEqual(listing, { items: [], resourceVersion: '7' })
+})
+
 test('a list whose next page has expired begins again, all at once', async () => {
   for (const name of pages) room.server.put(`${path}/${name}`, {})
   room.server.faults.add(({ query }, response) => {
