@@ -175,7 +175,10 @@ interface GeneratorP2pService {
    * @default "None"
    */
   readonly type: 'None' | 'ClusterIP' | 'NodePort' | 'LoadBalancer'
-  /** Annotations of the Service, as load balancers read them. */
+  /**
+   * Annotations of the Service, as load balancers read them.
+   * @maxProperties 64
+   */
   readonly annotations?: Readonly<Record<string, string>>
   /**
    * Who makes the load balancer, with type LoadBalancer; left out, the cluster's own does. Kubernetes

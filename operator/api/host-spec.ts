@@ -54,7 +54,10 @@ interface HostApiService {
    * @default "ClusterIP"
    */
   readonly type: 'ClusterIP' | 'NodePort' | 'LoadBalancer'
-  /** Annotations of the Service, as load balancers read them. */
+  /**
+   * Annotations of the Service, as load balancers read them.
+   * @maxProperties 64
+   */
   readonly annotations?: Readonly<Record<string, string>>
 }
 
@@ -73,7 +76,10 @@ interface HostP2pService {
    * @default "None"
    */
   readonly type: 'None' | 'ClusterIP' | 'NodePort' | 'LoadBalancer'
-  /** Annotations of the Services, as load balancers read them. */
+  /**
+   * Annotations of the Services, as load balancers read them.
+   * @maxProperties 64
+   */
   readonly annotations?: Readonly<Record<string, string>>
   /**
    * Who makes the load balancers, with type LoadBalancer; left out, the cluster's own does. Kubernetes

@@ -16,7 +16,7 @@ import { missingSecretStatement } from './fetch/named-secrets.ts'
 import { findUnused } from './fetch/unused-claims.ts'
 import { findUnwatchedClaims } from './fetch/unwatched-claims.ts'
 import type { ReplicaIdentity } from './observe/claim.ts'
-import { templateProblem } from './observe/pod-template-size.ts'
+import { templateProblem } from './observe/kept-resource.ts'
 
 /** Which resource has which key is registered by a step. */
 type EvaluatedContext<R extends Workload, F> = Omit<ReconcileContext<R, F>, 'holders'>

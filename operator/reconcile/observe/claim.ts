@@ -1,6 +1,6 @@
 /** What is kept of a claim, and what identity and storage read from it. */
 import type { V1PersistentVolumeClaim } from '@kubernetes/client-node'
-import { records } from '../../api/annotations.ts'
+import { labels, records } from '../../api/annotations.ts'
 import type { Workload } from '../../api.ts'
 import type { Volume } from '../../resources/names/names.ts'
 import { timeOf } from '../../runtime/client/micro-time.ts'
@@ -62,7 +62,7 @@ export function keepClaim({ metadata, spec, status }: V1PersistentVolumeClaim): 
     name: metadata?.name ?? '',
     uid: metadata?.uid ?? '',
     createdMs: timeOf(metadata?.creationTimestamp),
-    labels: metadata?.labels ?? {},
+    labels: ownLabels(metadata?.labels ?? {}),
     annotations: ownAnnotations(metadata?.annotations ?? {}),
     owners: ownersOf(metadata),
     isTerminating: metadata?.deletionTimestamp !== undefined,
@@ -85,6 +85,12 @@ export function keysClaim(claim: KeptClaim): KeysClaim {
     isTerminating: claim.isTerminating,
     volumeName: claim.volumeName,
   }
+}
+
+/** Kubernetes takes any number of others. */
+function ownLabels(all: Readonly<Record<string, string>>): Record<string, string> {
+  const own: readonly string[] = [labels.name, labels.instance, labels.holds]
+  return Object.fromEntries(Object.entries(all).filter(([name]) => own.includes(name)))
 }
 
 function ownAnnotations(annotations: Readonly<Record<string, string>>): Record<string, string> {

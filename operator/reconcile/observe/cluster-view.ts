@@ -21,9 +21,9 @@ import { type KeptClaim, keepClaim, type PlacedClaim } from './claim.ts'
 import { type Informer, type OpenReflector, openInformer } from './informer.ts'
 import { type Ingress, ingressOf } from './ingress.ts'
 import { type KeptJob, keepJob } from './job.ts'
+import { keepResource } from './kept-resource.ts'
 import { type PackedObject, packObject, unpackObject } from './packed-object.ts'
 import { type KeptPod, keepPod } from './pod.ts'
-import { withoutLargeTemplate } from './pod-template-size.ts'
 import { countsOf, type SetCounts } from './set-counts.ts'
 
 /** Kinds of what is applied for a resource. */
@@ -88,7 +88,7 @@ export function openClusterView(
   const resources = Object.fromEntries(
     resourceKinds.map((type) => {
       const { standsAlone } = type
-      const options = { type, standsAlone, keep: withoutLargeTemplate<Resource> }
+      const options = { type, standsAlone, keep: keepResource<Resource> }
       return [type.kind, openInformer(open, namespaces, options)]
     }),
   ) as ResourceInformers

@@ -105,12 +105,10 @@ test('Views that have to be written are placed at every reconcile until they are
 })
 
 test('a View that is paused, or gets another ID, is placed again', () => {
-  const own = structuredClone(views)
-  const { cluster, unpacked } = watched([host, ...own, ...kept, part] as never, new Map())
+  const { cluster, unpacked } = watched([host, ...views, ...kept, part] as never, new Map())
   const { placed } = createHostPlaces(cluster, nobody)
   placed(host)
-  const [view] = own
-  assert.ok(view)
+  const [{ value: view } = assert.fail('there is no View')] = cluster.resources.View.list()
   for (const change of [
     () => Object.assign(view, { spec: { ...view.spec, paused: true } }),
     () => Object.assign(view, { status: { viewID: fileOf(99).replace('.view', '') } }),

@@ -3,9 +3,9 @@ import { test } from 'node:test'
 import type { PodTemplate } from '../../../../operator/api/pod-template.ts'
 import type { Host } from '../../../../operator/api.ts'
 import {
+  keepResource,
   templateProblem,
-  withoutLargeTemplate,
-} from '../../../../operator/reconcile/observe/pod-template-size.ts'
+} from '../../../../operator/reconcile/observe/kept-resource.ts'
 import { readHost } from '../../../support/resources/operator-cases.ts'
 import { reconcileRoom } from '../../support/reconcile-room.ts'
 
@@ -20,12 +20,24 @@ function hostWith(length: number): Host {
 
 test('a pod template of 128 KiB is kept as it is, a larger one is not kept', () => {
   const [fits, large] = [hostWith(131_072), hostWith(131_073)]
-  assert.equal(withoutLargeTemplate(fits), fits)
-  assert.equal(templateProblem(fits), null)
-  assert.equal(withoutLargeTemplate(host), host)
-  const kept = withoutLargeTemplate(large)
+  assert.deepEqual(keepResource(fits).spec, fits.spec)
+  assert.equal(templateProblem(keepResource(fits)), null)
+  assert.deepEqual(keepResource(host).spec, host.spec)
+  const kept = keepResource(large)
   assert.ok(JSON.stringify(kept).length < 10_000)
   assert.equal(templateProblem(kept)?.reason, 'InvalidSpec')
+})
+
+test('of metadata what is read is kept, of labels no more than 64 KiB', () => {
+  const labelled = (length: number): Host => {
+    const labels = { tier: 'a'.repeat(length - '{"tier":""}'.length) }
+    const odd = { finalizers: ['a/b'], ownerReferences: [{}], selfLink: '/' }
+    return { ...host, metadata: { ...host.metadata, ...odd, labels } }
+  }
+  const [fits, large] = [labelled(65_536), labelled(65_537)]
+  const { labels } = fits.metadata
+  assert.deepEqual(keepResource(fits), { ...host, metadata: { ...host.metadata, labels } })
+  assert.equal(keepResource(large).metadata.labels, undefined)
 })
 
 test('a Host with a pod template that is too large is left as it is, and says so until it fits', async () => {
