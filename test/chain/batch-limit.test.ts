@@ -35,6 +35,18 @@ test('one failure says nothing about the size; three in a row make it smaller fo
   assert.equal(limit.size(), 100)
 })
 
+test('smaller batches grow to twice their size at a time, up to what was never refused', () => {
+  const limit = createBatchLimit(100)
+  limit.refused(160)
+  for (const sent of [80, 40, 20]) times(3, () => limit.failed(sent))
+  const sizes = [limit.size()]
+  for (let step = 0; step < 4; step++) {
+    times(50, () => limit.passed(limit.size()))
+    sizes.push(limit.size())
+  }
+  assert.deepEqual(sizes, [10, 20, 40, 80, 80])
+})
+
 test('single calls that fail do not speak against batches', () => {
   const limit = createBatchLimit(100)
   times(10, () => limit.failed(1))

@@ -61,6 +61,11 @@ const callsOf = (count: number): { method: string; params: number[] }[] =>
 const results = (count: number): object[] =>
   Array.from({ length: count }, (_, index) => ({ kind: 'result', value: index }))
 
+test('no calls have no outcomes, and the node is not asked', async (t) => {
+  const endpoint = await openBefore(t, () => assert.fail('it was asked'))
+  assert.deepEqual(await endpoint.calls([], never), [])
+})
+
 test('many calls travel in batches of bounded size and come back in order', async (t) => {
   const sizes: number[] = []
   const endpoint = await openBefore(t, (body, response, request) => {

@@ -30,7 +30,12 @@ async function openTo(
   t: TestContext,
   frames: readonly Buffer[],
   timeoutMs = 2_000,
-): Promise<{ opening: Promise<HeadSocket>; heads: ChainHead[]; stop: AbortController }> {
+): Promise<{
+  opening: Promise<HeadSocket>
+  heads: ChainHead[]
+  stop: AbortController
+  sockets: readonly Socket[]
+}> {
   const sockets: Socket[] = []
   const server = createServer().on('upgrade', (request, socket: Socket) => {
     sockets.push(socket)
@@ -55,7 +60,7 @@ async function openTo(
     for (const socket of sockets) socket.destroy()
     server.close()
   })
-  return { opening, heads, stop }
+  return { opening, heads, stop, sockets }
 }
 
 test('no connection is opened once its signal is aborted', async () => {
@@ -80,7 +85,7 @@ const endings: readonly [string, Buffer, RegExp][] = [
   ['text that is no JSON', frame('<html>'), /JSON/],
   ['JSON that is no object', frame('null'), /null/],
   ['a head without a hash', notice({ number: '0x7' }), /without a hash/],
-  ['more bytes than a head can have', notice({ ...head, extra: 'x'.repeat(300_000) }), /./],
+  ['more bytes than a head can have', notice({ ...head, extra: 'x'.repeat(300_000) }), /too long/],
 ]
 
 for (const [name, data, reason] of endings)
@@ -120,8 +125,12 @@ test('a node that never confirms the subscription times out', async (t) => {
 test('an abort ends an open socket, and one that is being opened', async (t) => {
   const open = await openTo(t, [subscribed])
   const socket = await open.opening
+  const said = once(open.sockets[0] ?? assert.fail('nobody connected'), 'data')
   open.stop.abort()
   await socket.closed
+  const [goodbye] = await said
+  // The opcode of a close frame (RFC 6455 5.5.1).
+  assert.equal(goodbye[0] & 0x0f, 8)
   const opening = await openTo(t, [])
   opening.stop.abort()
   await assert.rejects(opening.opening, { name: 'AbortError' })

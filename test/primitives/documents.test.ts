@@ -157,6 +157,14 @@ test('a field that cannot be read is refused by its name', async (t) => {
       blockOf([transactionOf()]),
       [{ logs: [{ ...log, topics: ['0x'] }] }],
     ],
+    ...[{ transactionHash: word('9') }, { blockHash: word('9') }, { transactionIndex: '0x1' }].map(
+      (other): [string, RpcBlock, RpcReceipt[]] => [
+        `receipt[0].${Object.keys(other)[0]}`,
+        blockOf([transactionOf()]),
+        [{ logs: [{ ...log, ...other }] }],
+      ],
+    ),
+    ['receipt[0].transactionIndex', blockOf([transactionOf()]), [{ transactionIndex: '0x1' }]],
   ]
   for (const [index, [field, block, receipts]] of cases.entries()) {
     await t.test(`${field} (case ${index + 1})`, () =>
