@@ -39,6 +39,25 @@ test('a query may nest as deep as the limit, and not one level more', async (t) 
   )
 })
 
+test('groups, aggregates, versions and proofs count as levels as well', async (t) => {
+  const { store } = await openGraphqlRoom(t)
+  const queries = [
+    ['{ Log(groupBy: [blockNumber]) { blockNumber } }', 2],
+    ['{ Log(groupBy: [blockNumber]) { _group { data } } }', 3],
+    ['{ Log(groupBy: [blockNumber]) { _group { transaction { hash } } } }', 4],
+    ['{ Log(limit: 1) { _version { cid } } }', 3],
+    ['{ Log(limit: 1) { _version { signature { type } } } }', 4],
+    ['{ Block(limit: 1) { transactions { _count(logs: {}) } } }', 3],
+  ] as const
+  for (const [query, levels] of queries) {
+    const within = openTestGraphql(store.reader, { limits: { maxDepth: levels } })
+    assert.deepEqual((await within.execute({ query })).errors ?? [], [], query)
+    const beyond = openTestGraphql(store.reader, { limits: { maxDepth: levels - 1 } })
+    const { errors = [] } = await beyond.execute({ query })
+    assert.match(errors[0]?.message ?? '', /^The query nests deeper than/, query)
+  }
+})
+
 test('depth counts through fragments', async (t) => {
   const { errors } = await openGraphqlRoom(t, { limits: { maxDepth: 3 } })
   const text = `{ Block { ...b } } fragment b on Block { transactions { ...t } }
