@@ -179,7 +179,7 @@ export function planWithin(keys: readonly OrderKey[]): 'ascending' | 'descending
     const next = varying[index + 1]?.descending ?? tiesDescend(keys)
     if (key.course !== 'place' || next !== key.descending) return 'sort'
   }
-  return direction(varying.at(-1)?.descending ?? tiesDescend(keys))
+  return direction(tiesDescend(keys))
 }
 
 /** A row with its keys read once. */

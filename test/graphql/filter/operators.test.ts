@@ -170,6 +170,14 @@ test('lists are tested by their elements', async (t) => {
   assert.equal(await count('topics: {_all: {_like: "0x%"}}'), all)
   assert.equal(await count(`topics: {_eq: ["${topic0}", "${topic1}", "${topic2}"]}`), 1)
   assert.equal(await count(`topics: ["${topic0}", "${topic1}", "${topic2}"]`), 1)
-  assert.equal(await count(`topics: {_eq: ["${topic1}"]}`), 0)
+  const others = [
+    [topic1],
+    [topic0, topic1],
+    [topic0, topic1, topic0],
+    [topic2, topic1, topic0],
+    [topic0, topic1, topic2, topic2],
+  ]
+  for (const list of others)
+    assert.equal(await count(`topics: {_eq: ${JSON.stringify(list)}}`), 0, list.join())
   assert.equal(await count('topics: null'), 0)
 })

@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import fc from 'fast-check'
+import { type OrderKey, planWithin, rank, rankedOrder } from '../../../src/graphql/filter/order.ts'
+import { type Row, rowAt } from '../../../src/graphql/rows/row.ts'
 import { openGraphqlRoom } from '../support/graphql-room.ts'
 
 const place = (log: { blockNumber: number; logIndex: number }) => [log.blockNumber, log.logIndex]
@@ -153,4 +156,46 @@ test('limit 0 and null mean no limit, and negative ones are refused', async (t) 
   assert.deepEqual(await errors('{ Log(limit: -1) { data } }'), [
     'The limit -1 is negative. Write 0 or more; a limit of 0 means no limit.',
   ])
+})
+
+/** A key beside its values in six rows of one block, as its course promises them. */
+const keyOfRows = fc
+  .record({
+    course: fc.constantFrom(undefined, 'place', 'exact-place', 'height'),
+    descending: fc.boolean(),
+    values: fc.array(fc.nat(2), { minLength: 6, maxLength: 6 }),
+  })
+  .map(({ course, descending, values }) => {
+    const promised = {
+      place: values.toSorted(),
+      'exact-place': [0, 1, 2, 3, 4, 5],
+      height: values.map(() => values[0] ?? 0),
+    }
+    const found = course === undefined ? values : promised[course]
+    const read = ({ position }: Row) => found[position] ?? null
+    return { path: 'x', kind: 'int', descending, ofBlock: false, read, course } as OrderKey
+  })
+
+test('an order is read off the places of rows only where sorting them says the same', () => {
+  const rows = [0, 1, 2, 3, 4, 5].map((position) => rowAt({ height: 1 } as never, position))
+  const placesIn = (keys: readonly OrderKey[]): number[] =>
+    rows
+      .map((row) => rank(row, keys))
+      .sort(rankedOrder(keys))
+      .map(({ row }) => row.position)
+  const followed = { ascending: [0, 1, 2, 3, 4, 5], descending: [5, 4, 3, 2, 1, 0] }
+  fc.assert(
+    fc.property(fc.array(keyOfRows, { maxLength: 4 }), (keys) => {
+      const within = planWithin(keys)
+      if (within !== 'sort') assert.deepEqual(placesIn(keys), followed[within])
+    }),
+    { numRuns: 1_000 },
+  )
+  const key = (course: OrderKey['course'] | undefined, descending: boolean) =>
+    ({ path: 'x', kind: 'int', descending, ofBlock: false, read: () => 0, course }) as OrderKey
+  assert.equal(planWithin([]), 'ascending')
+  assert.equal(planWithin([key('height', true)]), 'descending')
+  assert.equal(planWithin([key('place', true), key('place', true)]), 'descending')
+  assert.equal(planWithin([key('place', true), key('exact-place', false)]), 'sort')
+  assert.equal(planWithin([key('exact-place', false), key(undefined, true)]), 'ascending')
 })
