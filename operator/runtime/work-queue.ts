@@ -1,6 +1,6 @@
 /**
  * Keys that wait for work, each once: the urgent ones first, otherwise in the order in which they came. One that is
- * less urgent has its turn before those that came so much later, since else who changes resources all the time would
+ * less urgent and has waited for long has each fourth turn, since else who changes resources all the time would
  * keep all others from being worked on. For the same reason a namespace goes first of which the fewest are worked on. A key
  * that is added while it is worked on waits until that is over.
  */
@@ -11,8 +11,13 @@ export type Urgency = 'user' | 'owned' | 'resync'
 
 const urgencies: readonly Urgency[] = ['user', 'owned', 'resync']
 
-/** How much later a key that is more urgent may have come and still goes first. A start has thousands that are due. */
-const patienceMs: Readonly<Record<Urgency, number>> = { user: 0, owned: 10_000, resync: 60_000 }
+/** How long a key waits until it has its turn though others are more urgent. A start has thousands that are due. */
+const patienceMs: Readonly<Record<Urgency, number>> = {
+  user: Number.POSITIVE_INFINITY,
+  owned: 10_000,
+  resync: 60_000,
+}
+const lateEvery = 4
 
 /** A key that is taken out to be worked on. */
 export interface WorkItem {
@@ -53,6 +58,8 @@ export function createWorkQueue(nowMs: () => number = () => performance.now()): 
   const running = new Map<string, number>()
   const again = new Map<string, Waiting>()
 
+  let turn = 1
+
   const remove = (key: string): Waiting | undefined => {
     const known = urgencies.map((urgency) => lanes[urgency].get(key)).find((found) => found)
     if (known === undefined) return undefined
@@ -92,10 +99,13 @@ export function createWorkQueue(nowMs: () => number = () => performance.now()): 
       const busy = [...counts].filter(([namespace]) => waitingIn.has(namespace))
       const fewest = busy.length < waitingIn.size ? 0 : Math.min(...busy.map(([, count]) => count))
       const isNext = ({ namespace }: Waiting): boolean => (counts.get(namespace) ?? 0) === fewest
-      const [next] = urgencies
-        .flatMap((urgency) => firstOf(lanes[urgency], isNext))
+      const firsts = urgencies.flatMap((urgency) => firstOf(lanes[urgency], isNext))
+      const late = firsts
+        .filter(([, waiting]) => dueOf(waiting) < nowMs())
         .toSorted(([, a], [, b]) => dueOf(a) - dueOf(b))
+      const [next] = turn % lateEvery === 0 ? [...late, ...firsts] : firsts
       if (next === undefined) return null
+      turn += 1
       const [key, { sinceMs }] = next
       remove(key)
       running.set(key, nowMs())
@@ -120,6 +130,7 @@ function firstOf(
   return []
 }
 
+/** From when on it is late. */
 function dueOf({ urgency, sinceMs }: Waiting): number {
   return sinceMs + patienceMs[urgency]
 }
