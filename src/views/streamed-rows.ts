@@ -106,7 +106,7 @@ function checkRow(bytes: number): void {
 const sourceHeadBytes = 9
 
 function encode(groups: readonly OpenRows[], rows: Buffer): Uint8Array<ArrayBuffer> {
-  const out = createByteWriter(rows.length + 64 * groups.length + 64)
+  const out = createByteWriter(rows.length)
   writeHead(out, major.array, groups.length * fieldsOfGroup)
   let at = 0
   for (const { block, lengths } of groups) {

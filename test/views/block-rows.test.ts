@@ -25,7 +25,12 @@ const rows = fc
 const none = {
   rows: { count: 0, mismatches: 0, root: emptyRowsRoot, bytes: Buffer.alloc(0), terms: [] },
 }
-const failed = bytes.map((failure) => ({ failure }))
+const failed = fc
+  .oneof(
+    bytes,
+    fc.nat(3_000).map((length) => Buffer.alloc(length, 'x')),
+  )
+  .map((failure) => ({ failure }))
 const blocks: fc.Arbitrary<BlockRows[]> = fc.array(
   fc
     .tuple(fc.nat({ max: 2 ** 48 - 2 }), fc.oneof(rows, failed, fc.constant(none)))

@@ -94,3 +94,31 @@ test('a file that goes away keeps the last list', async () => {
   await file.line('file not readable')
   assert.deepEqual(file.values(), [5])
 })
+
+test('a list that counts only as a whole says what is wrong with it, and stays as it was', async () => {
+  const path = join(folder, 'whole')
+  const open = async (text: string, mayBeEmpty = false) => {
+    await writeFile(path, text)
+    const options = { path, setting: 'NUMBERS_FILE', kind: integerBetween(1, 9), mayBeEmpty }
+    const parts = { log: captureLog().log, onChange: () => undefined }
+    const file = await openLineFile({ ...options, isWhole: true }, parts)
+    file.close()
+    return [file.values(), file.problem()]
+  }
+  assert.deepEqual(await open('1\n2\n'), [[1, 2], null])
+  assert.deepEqual(await open('1\nten\n3\nx\n'), [[], 'line 2 cannot be read'])
+  assert.deepEqual(await open('# nobody\n'), [[], 'it names nothing'])
+  assert.deepEqual(await open('# nobody\n', true), [[], null])
+  assert.deepEqual(await open('ten\n', true), [[], 'line 1 cannot be read'])
+})
+
+test('a file has as many characters as it may, and no more', async () => {
+  const path = join(folder, 'long')
+  await writeFile(path, '1\n'.padEnd(1_048_576, '\n'))
+  const file = await follow(path)
+  assert.deepEqual(file.values(), [1])
+  await writeFile(path, '2\n'.padEnd(1_048_577, '\n'))
+  const { problem } = await file.line('file not taken over, the last good list stays')
+  assert.equal(problem, 'it has more than 1048576 characters')
+  assert.deepEqual(file.values(), [1])
+})
