@@ -12,7 +12,7 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { isPermissionDenied, permissionDetails } from '../directory-permission.ts'
 import { ServiceError } from '../errors.ts'
 import type { ProgramName } from '../service/contract.ts'
@@ -52,27 +52,38 @@ export function prepareRoot(path: string): void {
 }
 
 /** Name of the `n`th folder of a chain, from 1 on. */
-export function chainFolderName(genesisHash: string, n: number): string {
+function chainFolderName(genesisHash: string, n: number): string {
   const name = genesisHash.slice(2, 10)
   return n === 1 ? name : `${name}-${n}`
 }
 
-/** How many folders of this chain there are. */
-export function countChainFolders(root: string, genesisHash: string): number {
-  const numbers = foldersOf(root)
+/** The folders of this chain, the last one that was made first. */
+export function chainFolders(root: string, genesisHash: string): string[] {
+  return foldersOf(root)
     .filter((name) => name.startsWith(genesisHash.slice(2, 10)))
-    .map((name) => Number(folderName.exec(name)?.[1] ?? 1))
-  return Math.max(0, ...numbers)
+    .toSorted((a, b) => numberOf(b) - numberOf(a))
+    .map((name) => join(root, name))
 }
 
-/** The folder of the local chain that was used last; null before the first. */
-export function newestLocalChain(root: string): string | null {
-  const [newest] = foldersOf(root)
+/** The folder that follows those of this chain. */
+export function nextChainFolder(root: string, genesisHash: string): string {
+  const [last] = chainFolders(root, genesisHash)
+  const count = last === undefined ? 0 : numberOf(basename(last))
+  return join(root, chainFolderName(genesisHash, count + 1))
+}
+
+function numberOf(name: string): number {
+  return Number(folderName.exec(name)?.[1] ?? 1)
+}
+
+/** The folders of local chains, the one that was used last first. */
+export function localChains(root: string): string[] {
+  return foldersOf(root)
     .map((name) => join(root, name))
     .filter((path) => existsSync(nodeLog(path)))
     .map((path) => ({ path, usedMs: statSync(nodeLog(path)).mtimeMs }))
     .toSorted((a, b) => b.usedMs - a.usedMs)
-  return newest?.path ?? null
+    .map(({ path }) => path)
 }
 
 /** Where the local chain's node keeps its state and log. */

@@ -1,7 +1,7 @@
 /**
  * Where the blocks come from, and the folder that belongs to them: our own node, resumed or new,
- * or a node the user gave. A Generator's data is only used with a node that still has its last
- * sealed block; otherwise that is said and a new folder begins.
+ * or a node the user gave. A Generator's data is only used under the names of the chain that it was made for, and with a
+ * node that still has its last sealed block; otherwise that is said and a new folder begins.
  */
 import { renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
@@ -12,9 +12,9 @@ import { makeDirectory } from '../store/disk/make-directory.ts'
 import { type Anvil, startAnvil } from './anvil.ts'
 import { prepareState } from './anvil-state.ts'
 import {
-  chainFolderName,
-  countChainFolders,
-  newestLocalChain,
+  chainFolders,
+  localChains,
+  nextChainFolder,
   nodeFolder,
   prepareRoot,
   programFolder,
@@ -72,14 +72,15 @@ async function openGivenNode(
   const network = settings.chainNetwork ?? 'Mainnet'
   const node = { rpcUrl, ...(apiKey !== null && { headers: { [apiKeyType]: apiKey } }) }
   const genesisHash = await readGenesisHash(node)
-  const count = Math.max(1, countChainFolders(settings.path, genesisHash))
-  let folder = join(settings.path, chainFolderName(genesisHash, count))
-  const lost = await lostBlock(folder, networkName(chain, network), node, parts)
-  if (lost !== null) {
-    const next = join(settings.path, chainFolderName(genesisHash, count + 1))
-    parts.say(`${lostText(folder, lost)} A new folder begins: ${next}`)
-    folder = next
-  }
+  const folders = chainFolders(settings.path, genesisHash)
+  const kept = await keptChain(folders, networkName(chain, network), parts)
+  const reason = kept === null ? null : await reasonAgainst(kept, node)
+  const isKept = kept !== null && reason === null
+  const folder = isKept ? kept.folder : nextChainFolder(settings.path, genesisHash)
+  if (!isKept && folders.length > 0)
+    parts.say(
+      `${reason ?? otherNames(settings.path, chain, network)} A new folder begins: ${folder}`,
+    )
   return {
     chain,
     network,
@@ -94,19 +95,25 @@ async function openGivenNode(
 }
 
 async function openLocalChain(settings: DevnetSettings, parts: SourceParts): Promise<ChainSource> {
-  const found = newestLocalChain(settings.path)
-  if (found === null) return await createLocalChain(settings, parts)
-  if (!prepareState(nodeFolder(found))) {
+  const { chain, network } = localNames(settings)
+  const folders = localChains(settings.path)
+  const kept = await keptChain(folders, networkName(chain, network), parts)
+  if (kept === null) {
+    if (folders.length > 0)
+      parts.say(`${otherNames(settings.path, chain, network)} A new chain begins.`)
+    return await createLocalChain(settings, parts)
+  }
+  const { folder } = kept
+  if (!prepareState(nodeFolder(folder))) {
     parts.say(
-      `The chain that ${found} belongs to is gone or damaged (node/state.json). A new one begins.`,
+      `The chain that ${folder} belongs to is gone or damaged (node/state.json). A new one begins.`,
     )
     return await createLocalChain(settings, parts)
   }
-  const anvil = await startAnvil({ port: settings.nodePort, directory: nodeFolder(found) }, parts)
-  const { chain, network } = localNames(settings)
-  const lost = await lostBlock(found, networkName(chain, network), anvil.node, parts)
-  if (lost === null) return localChain(settings, anvil, found, await readGenesisHash(anvil.node))
-  parts.say(`${lostText(found, lost)} A new chain begins.`)
+  const anvil = await startAnvil({ port: settings.nodePort, directory: nodeFolder(folder) }, parts)
+  const reason = await reasonAgainst(kept, anvil.node)
+  if (reason === null) return localChain(settings, anvil, folder, await readGenesisHash(anvil.node))
+  parts.say(`${reason} A new chain begins.`)
   await anvil.child.stop(nodeStopMs)
   return await createLocalChain(settings, parts)
 }
@@ -122,8 +129,7 @@ async function createLocalChain(
   const first = await startAnvil({ port: settings.nodePort, directory: nodeFolder(unnamed) }, parts)
   const genesisHash = await readGenesisHash(first.node)
   await first.child.stop(nodeStopMs)
-  const count = countChainFolders(settings.path, genesisHash)
-  const folder = join(settings.path, chainFolderName(genesisHash, count + 1))
+  const folder = nextChainFolder(settings.path, genesisHash)
   renameSync(unnamed, folder)
   const anvil = await startAnvil({ port: settings.nodePort, directory: nodeFolder(folder) }, parts)
   return localChain(settings, anvil, folder, genesisHash)
@@ -151,22 +157,43 @@ function localNames(settings: DevnetSettings): { chain: string; network: string 
   return { chain: settings.chainName ?? 'Local', network: settings.chainNetwork ?? 'Devnet' }
 }
 
-/** The Generator's last sealed block if the node no longer has it on any branch. */
-async function lostBlock(
-  folder: string,
-  network: string,
-  node: RpcAddress,
-  parts: SourceParts,
-): Promise<LastSealed | null> {
-  const { storePath } = programFolder(folder, 'generator')
-  const sealed = await lastSealedBlock({ storePath, network }, parts)
-  if (sealed === null) return null
-  const block = await callNode(node, { method: 'eth_getBlockByHash', params: [sealed.hash, false] })
-  return block === null ? sealed : null
+/** A folder whose Generator seals under the names of now, and its last sealed block; null before the first. */
+interface KeptChain {
+  readonly folder: string
+  readonly sealed: LastSealed | null
 }
 
-function lostText(folder: string, sealed: LastSealed): string {
-  return `The node does not have block ${sealed.number} (${sealed.hash}) any more, the last that the Generator in ${folder} sealed.`
+/** The first of these folders that is for this network; null without one. */
+async function keptChain(
+  folders: readonly string[],
+  network: string,
+  parts: SourceParts,
+): Promise<KeptChain | null> {
+  for (const folder of folders) {
+    const { storePath } = programFolder(folder, 'generator')
+    try {
+      return { folder, sealed: await lastSealedBlock({ storePath, network }, parts) }
+    } catch (error) {
+      if (!(error instanceof ServiceError) || error.code !== 'STORE_FOREIGN') throw error
+    }
+  }
+  return null
+}
+
+function otherNames(path: string, chain: string, network: string): string {
+  return `What ${path} holds is not for ${networkName(chain, network)}, as CHAIN_NAME and CHAIN_NETWORK say.`
+}
+
+/** Why the Generator of a folder cannot go on, where the node no longer has its last sealed block on any branch. */
+async function reasonAgainst(
+  { folder, sealed }: KeptChain,
+  node: RpcAddress,
+): Promise<string | null> {
+  if (sealed === null) return null
+  const block = await callNode(node, { method: 'eth_getBlockByHash', params: [sealed.hash, false] })
+  return block === null
+    ? `The node does not have block ${sealed.number} (${sealed.hash}) any more, the last that the Generator in ${folder} sealed.`
+    : null
 }
 
 async function readGenesisHash(node: RpcAddress): Promise<string> {

@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import {
-  chainFolderName,
-  countChainFolders,
-  newestLocalChain,
+  chainFolders,
+  localChains,
+  nextChainFolder,
   nodeFolder,
   nodeLog,
   openProgramFolder,
@@ -44,17 +44,20 @@ test('a directory that cannot be made is refused with its setting', async () => 
 })
 
 test("a chain's folder is named by the first 8 hex digits of its genesis hash", () => {
-  assert.equal(chainFolderName(genesis, 1), '8b630696')
+  assert.equal(nextChainFolder(join(root, 'nowhere'), genesis), join(root, 'nowhere', '8b630696'))
 })
 
 test('where the same genesis began again, a number follows', async () => {
-  assert.equal(countChainFolders(join(root, 'nowhere'), genesis), 0)
+  assert.deepEqual(chainFolders(join(root, 'nowhere'), genesis), [])
   const path = join(root, 'counted')
-  for (const name of ['8b630696', '8b630696-2', 'aaaaaaaa', '8b630696-x']) {
+  for (const name of ['8b630696', '8b630696-2', '8b630696-10', 'aaaaaaaa', '8b630696-x']) {
     await mkdir(join(path, name), { recursive: true })
   }
-  assert.equal(countChainFolders(path, genesis), 2)
-  assert.equal(chainFolderName(genesis, 3), '8b630696-3')
+  assert.deepEqual(
+    chainFolders(path, genesis),
+    ['8b630696-10', '8b630696-2', '8b630696'].map((name) => join(path, name)),
+  )
+  assert.equal(nextChainFolder(path, genesis), join(path, '8b630696-11'))
 })
 
 test('each program has one secret, made once and readable by its owner only', async () => {
@@ -69,10 +72,10 @@ test('each program has one secret, made once and readable by its owner only', as
   assert.equal(await readFile(generator.secretPath, 'utf8'), secret)
 })
 
-test('the local chain that was used last is the one that continues', async () => {
-  assert.equal(newestLocalChain(root), null)
+test('of local chains the one that was used last comes first', async () => {
+  assert.deepEqual(localChains(root), [])
   const used = await makeOwnChain('11111111', new Date('2026-02-01'))
-  await makeOwnChain('22222222', new Date('2026-01-01'))
+  const other = await makeOwnChain('22222222', new Date('2026-01-01'))
   await mkdir(join(root, '33333333', 'generator'), { recursive: true })
-  assert.equal(newestLocalChain(root), used)
+  assert.deepEqual(localChains(root), [used, other])
 })

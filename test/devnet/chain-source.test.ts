@@ -78,13 +78,60 @@ test('a given node keeps its folder while it has the last sealed block, then get
   for (const opened of [first, second, third, fourth]) await opened.close()
 })
 
+test('a chain that gets other names begins anew, and goes on under either', async (t) => {
+  const path = await mkdtemp(join(tmpdir(), 'viewmesh-names-'))
+  t.after(() => rm(path, { recursive: true }))
+  const node = await startAnvil()
+  t.after(() => node.close())
+  const given = { NODE_RPC_URL: node.url, DEVNET_PATH: path }
+  const openUsual = await sourceOpener(t, given)
+  const first = await openUsual()
+  await writeSealed(first.source, await newestBlock(first.source.node))
+  const openRenamed = await sourceOpener(t, { ...given, CHAIN_NAME: 'My', CHAIN_NETWORK: 'Net' })
+  const second = await openRenamed()
+  assert.equal(second.source.folder, `${first.source.folder}-2`)
+  assert.match(
+    second.said.join(),
+    /^What \S+ holds is not for My__Net, as CHAIN_NAME and CHAIN_NETWORK say\. A new folder begins/,
+  )
+  await writeSealed(second.source, await newestBlock(second.source.node))
+  const third = await openRenamed()
+  assert.deepEqual([third.source, third.said], [second.source, []])
+  const fourth = await openUsual()
+  assert.deepEqual([fourth.source, fourth.said], [first.source, []])
+  for (const opened of [first, second, third, fourth]) await opened.close()
+})
+
+test('the local chain under other names is another one, and both go on', async (t) => {
+  const path = await mkdtemp(join(tmpdir(), 'viewmesh-names-'))
+  t.after(() => rm(path, { recursive: true }))
+  const openUsual = await sourceOpener(t, { DEVNET_PATH: path })
+  const first = await openUsual()
+  await writeSealed(first.source, await newestBlock(first.source.node))
+  await first.close()
+  const openRenamed = await sourceOpener(t, { DEVNET_PATH: path, CHAIN_NAME: 'My' })
+  const second = await openRenamed()
+  await writeSealed(second.source, await newestBlock(second.source.node))
+  await second.close()
+  assert.notEqual(second.source.folder, first.source.folder)
+  assert.match(second.said.join(), /holds is not for My__Devnet, .* A new chain begins\.$/)
+  for (const [open, { source }] of [
+    [openUsual, first],
+    [openRenamed, second],
+  ] as const) {
+    const again = await open()
+    await again.close()
+    assert.deepEqual([again.source.folder, again.said], [source.folder, []])
+  }
+})
+
 interface Opened {
   readonly source: ChainSource
   readonly said: readonly string[]
   close(): Promise<void>
 }
 
-/** Opens a source in the same new directory each time it is called. */
+/** Opens a source in the same new directory each time it is called, or in the one that `env` names. */
 async function sourceOpener(
   t: TestContext,
   env: Record<string, string>,
@@ -94,7 +141,7 @@ async function sourceOpener(
   const [port] = await freePorts(1)
   const settings = loadDevnetSettings({
     argv: [],
-    env: { ...env, DEVNET_PATH: path, DEVNET_NODE_PORT: String(port) },
+    env: { DEVNET_PATH: path, DEVNET_NODE_PORT: String(port), ...env },
   })
   return async () => {
     const said: string[] = []
