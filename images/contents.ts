@@ -66,6 +66,7 @@ export const contents: Readonly<Record<ProgramFolder, Contents>> = {
         'src/primitives/names.js',
       ],
       ...['src/primitives/checksum-address.js', 'src/primitives/collections.js'],
+      'src/identity/base58.js',
     ],
     left: ['operator/plugin'],
     loaded: ['pino-pretty'],
