@@ -114,11 +114,17 @@ export async function assembleStack(options: StackOptions, parts: StackParts): P
     maxRemotes: limits.maxRemembered,
     burstSeconds: 1,
   })
+  const watch: Watching = {
+    ...{ log, metrics, remoteOf },
+    onFault: book.fault,
+    onStatus: book.status,
+    onVerdict: book.verdict,
+    onFrame: (peer) => void received.owe(remoteOf(peer), framePrices.any),
+  }
   const gossip = createGossip(
     { network, limits },
     {
-      ...watching(book, knownAddresses, parts, metrics),
-      received,
+      ...watch,
       disconnect,
       connections: () => node.getConnections(),
       isBanned: book.isBanned,
@@ -129,12 +135,11 @@ export async function assembleStack(options: StackOptions, parts: StackParts): P
     },
   )
   const protocols = createProtocols(options, {
-    ...watching(book, knownAddresses, parts, metrics),
+    ...watch,
     source: parts.source,
     handlers: parts.handlers,
     channels: parts.channels,
     openStream: (peer, protocol, signal) => openStream(node, peer, protocol, signal),
-    onFrame: (peer) => void received.owe(remoteOf(peer), framePrices.any),
   })
   const gater = createGater(limits, { book, metrics, isConfigured })
   const node = await createNode(options, {
@@ -156,16 +161,6 @@ export async function assembleStack(options: StackOptions, parts: StackParts): P
 }
 
 /** What every part that hears from peers is given. */
-function watching(
-  book: PeerBook,
-  { remoteOf }: KnownAddresses,
-  { log }: StackParts,
-  metrics: P2pMetrics,
-): Watching {
-  const { fault: onFault, status: onStatus, verdict: onVerdict } = book
-  return { log, metrics, remoteOf, onFault, onStatus, onVerdict }
-}
-
 interface Watching {
   readonly log: Logger
   readonly metrics: P2pMetrics
@@ -173,12 +168,12 @@ interface Watching {
   readonly onFault: PeerBook['fault']
   readonly onStatus: PeerBook['status']
   readonly onVerdict: PeerBook['verdict']
+  /** A peer sent a frame of a protocol, which has its price however short it is. */
+  onFrame(peer: string): void
 }
 
 interface ProtocolParts extends Watching, Pick<StackParts, 'source' | 'handlers' | 'channels'> {
   openStream(peer: string, protocol: string, signal: AbortSignal): Promise<Stream>
-  /** A peer sent a frame of one of our protocols. */
-  onFrame(peer: string): void
 }
 
 /** The two sides of our own protocols: ranges, requests and channels. */

@@ -16,13 +16,8 @@ import { readRpc } from './rpc.ts'
 /** gossipsub reads no longer frames, and sends none: longer ones are lost silently. */
 export const maxRpcBytes: number = 4 * 1024 * 1024
 
-/** What looking at a frame costs, in bytes that are read: it takes a few microseconds. */
-const framePrice = 256
-
 export interface GossipFramesParts {
   readonly metrics: Pick<P2pMetrics, 'gossipBytes' | 'messages'>
-  /** What reading costs in any case; a peer that owes too much is read more slowly. */
-  readonly received: Pick<Rates, 'owe'>
   readonly bytes: Pick<Rates, 'take'>
   readonly messages: Pick<Rates, 'take'>
   readonly partial: Pick<Budget, 'open'>
@@ -30,6 +25,8 @@ export interface GossipFramesParts {
   /** How long a frame may take. */
   readonly stallMs: number
   remoteOf(peer: string): Remote
+  /** A peer sent a frame, which takes a few microseconds to look at whatever becomes of it. */
+  onFrame(peer: string): void
   onFault(peer: string, fault: Fault, detail: string): void
   /** Ends all connections to a peer. */
   disconnect(peer: string, reason: string): void
@@ -46,9 +43,8 @@ export async function* gossipFrames(
 ): AsyncGenerator<Uint8Array> {
   const cutter = createFrameCutter(maxRpcBytes, {
     admit: (size) => {
-      const remote = parts.remoteOf(peer)
-      parts.received.owe(remote, framePrice)
-      return parts.bytes.take(remote, size)
+      parts.onFrame(peer)
+      return parts.bytes.take(parts.remoteOf(peer), size)
     },
     reservation: () => parts.partial.open(parts.remoteOf(peer)),
     onDropped: () => parts.metrics.messages.inc({ verdict: 'dropped' }),

@@ -15,7 +15,7 @@ import { invariant, ServiceError } from '../../errors.ts'
 import { createBudget } from '../limits/budget.ts'
 import type { P2pLimits } from '../limits/limits.ts'
 import type { P2pMetrics } from '../limits/metrics.ts'
-import { createRates, type Rates } from '../limits/rates.ts'
+import { createRates } from '../limits/rates.ts'
 import type { OnMessage } from '../peers/verdict.ts'
 import { type Intercept, withIntercept } from '../streams/inbound.ts'
 import { type GossipFramesParts, gossipFrames, maxRpcBytes } from './gossip-frames.ts'
@@ -29,8 +29,7 @@ export type MessageKind = 'block' | 'head'
 interface GossipParts extends UnreadParts, Omit<InboxParts, 'topics'> {
   readonly log: Logger
   readonly metrics: P2pMetrics
-  /** The budget for what is read from connections. */
-  readonly received: Pick<Rates, 'owe'>
+  onFrame(peer: string): void
   /** A program that only publishes a kind leaves its check out, and does not subscribe. */
   readonly checks: Readonly<Partial<Record<MessageKind, OnMessage>>>
 }

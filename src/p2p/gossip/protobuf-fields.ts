@@ -54,9 +54,8 @@ function readFields(
     const kind = shape[field.number]
     const fields = typeof kind === 'object' ? readFields(field.content, kind, budget) : []
     if (fields === null || (kind !== undefined && !isOfKind(kind, field))) return null
-    const { number, value, whole, content } = field
-    found.push({ number, value, whole, content, fields })
-    at += whole.byteLength
+    found.push({ ...field, fields })
+    at += field.whole.byteLength
   }
   return found
 }
