@@ -17,6 +17,11 @@ import {
 import { gossipProtocol, lengthOf, openRawPeer, type RawPeer } from '../../support/raw-peer.ts'
 import { yamuxFrame } from '../support/yamux-frame.ts'
 
+/** So few bytes a second of strangers that every price is felt at once. */
+const readSlowly: Partial<P2pLimits> = {
+  receivedBytes: { configured: 2 ** 40, address: 100_000, strangers: 100_000 },
+}
+
 const limits: Partial<P2pLimits> = {
   maxConnections: 12,
   reservedConnections: 4,
@@ -34,6 +39,17 @@ async function idOf(t: TestContext, peerSeed: Uint8Array): Promise<string> {
   const probe = await openRoom(t, { options: { peerSeed } })
   await probe.p2p.close()
   return probe.id
+}
+
+/** Connects the room to a configured peer, and waits for ten answers of that. */
+async function exchangeWithHonest(t: TestContext, room: TestRoom): Promise<void> {
+  const honest = await openRoom(t)
+  const connected = room.event('connected', honest.id)
+  room.p2p.setBootstrapPeers([honest.address])
+  await connected
+  for (let ask = 0; ask < 10; ask += 1) {
+    await room.p2p.status(honest.id, AbortSignal.timeout(60_000))
+  }
 }
 
 /** So many strangers from an address, who dial one after the other; a refused one stays away. */
@@ -188,8 +204,7 @@ test('a frame that claims gigabytes ends the connection before they come', async
 })
 
 test('strangers are read as fast as their address may send, a configured peer as fast as it can', async (t) => {
-  const receivedBytes = { configured: 2 ** 40, address: 100_000, strangers: 100_000 }
-  const room = await openRoom(t, { limits: { receivedBytes } })
+  const room = await openRoom(t, { limits: readSlowly })
   const received = (): Promise<number> =>
     room.metric('viewmesh_p2p_gossip_bytes_total', { direction: 'received' })
   const sendMegabytes = async (peer: RawPeer): Promise<void> => {
@@ -198,13 +213,7 @@ test('strangers are read as fast as their address may send, a configured peer as
   }
 
   for (const stranger of await strangersFrom(t, '127.0.0.2', 2, room)) await sendMegabytes(stranger)
-  const honest = await openRoom(t)
-  const connected = room.event('connected', honest.id)
-  room.p2p.setBootstrapPeers([honest.address])
-  await connected
-  for (let ask = 0; ask < 10; ask += 1) {
-    await room.p2p.status(honest.id, AbortSignal.timeout(60_000))
-  }
+  await exchangeWithHonest(t, room)
   const fromStrangers = await received()
   assert(fromStrangers < 2_000_000, `${fromStrangers} bytes of eight millions, after ten exchanges`)
 
@@ -215,8 +224,7 @@ test('strangers are read as fast as their address may send, a configured peer as
 })
 
 test('small frames have a price: a peer that sends nothing but pings is read slowly, too', async (t) => {
-  const receivedBytes = { configured: 2 ** 40, address: 100_000, strangers: 100_000 }
-  const room = await openRoom(t, { limits: { receivedBytes } })
+  const room = await openRoom(t, { limits: readSlowly })
   let answered = 0
   const onFrames = (bytes: Uint8Array): void => {
     answered += bytes.byteLength / 12
@@ -226,24 +234,17 @@ test('small frames have a price: a peer that sends nothing but pings is read slo
   for (let number = 0; number < 20_000; number += 1) {
     peer.sendFrames(yamuxFrame({ type: 'ping', flags: 1, stream: 0, length: number }))
   }
-  const honest = await openRoom(t)
-  const connected = room.event('connected', honest.id)
-  room.p2p.setBootstrapPeers([honest.address])
-  await connected
-  for (let ask = 0; ask < 10; ask += 1) {
-    await room.p2p.status(honest.id, AbortSignal.timeout(60_000))
-  }
+  await exchangeWithHonest(t, room)
   assert(answered > 0 && answered < 5000, `${answered} of 20,000 pings answered`)
 })
 
 test('frames of our own protocols have that price as well, however short they are', async (t) => {
-  const receivedBytes = { configured: 2 ** 40, address: 100_000, strangers: 100_000 }
   let read = 0
   const serve = async (channel: Channel): Promise<void> => {
     for (;;) read += (await channel.read()).length
   }
   const channels = { views: { serve, busy: new Uint8Array() } }
-  const room = await openRoom(t, { limits: { receivedBytes }, channels })
+  const room = await openRoom(t, { limits: readSlowly, channels })
   const peer = await openRawPeer(t, { from: '127.0.0.2' })
   const stream = await peer.open(room.address, channelProtocol(testNetwork, 'views'))
   const batch = Buffer.alloc(2 * 20_000, Uint8Array.of(1, 7))
@@ -252,12 +253,6 @@ test('frames of our own protocols have that price as well, however short they ar
   stream.send(batch.subarray(0, 2))
   await until(() => read === 20_001)
   stream.send(batch)
-  const honest = await openRoom(t)
-  const connected = room.event('connected', honest.id)
-  room.p2p.setBootstrapPeers([honest.address])
-  await connected
-  for (let ask = 0; ask < 10; ask += 1) {
-    await room.p2p.status(honest.id, AbortSignal.timeout(60_000))
-  }
+  await exchangeWithHonest(t, room)
   assert.equal(read, 20_001, 'the next frames wait')
 })
