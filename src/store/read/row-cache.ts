@@ -3,6 +3,7 @@ import { LRUCache } from 'lru-cache'
 import type { Chunk } from '../../primitives/body/chunk.ts'
 import type { RowDirectory } from '../../views/rows.ts'
 import { decodeSlot, type ViewBlock, type ViewSlot } from '../disk/view-layout.ts'
+import { createDoneBlocksCache, type DoneBlocksCache } from './done-blocks.ts'
 
 export interface RowCache {
   /** A slot parsed, or as it was parsed before where its bytes are the same. */
@@ -11,6 +12,8 @@ export interface RowCache {
   block(serial: number, read: () => ViewBlock): ViewBlock
   /** A page of the index of rows by their serial number; undefined is not kept. */
   indexPage(serial: number, page: number, read: () => Buffer | undefined): Buffer | undefined
+  /** What is known of blocks by slot and height. */
+  readonly doneBlocks: DoneBlocksCache
   /** The directory of rows by their serial number. */
   directory(serial: number, read: () => RowDirectory): RowDirectory
   /** A chunk of rows by their serial number. */
@@ -36,13 +39,13 @@ export function createRowCache(maxBytes: number): RowCache {
   const slots = new LRUCache<number, ParsedSlot>({ max: keptSlots })
   /** Slots of Views that have rows of nothing are mostly the same. */
   let last: ParsedSlot | undefined
-  const blocks = new LRUCache<number, ViewBlock>({
-    max: Math.ceil(maxBytes / (32 * blockBytes)),
-  })
+  const maxBlocks = Math.ceil(maxBytes / (32 * blockBytes))
+  const blocks = new LRUCache<number, ViewBlock>({ max: maxBlocks })
   const directories = new LRUCache<number, RowDirectory>({ maxSize: Math.ceil(maxBytes / 8) })
   const pages = new LRUCache<number, Buffer>({ maxSize: Math.ceil(maxBytes / 8) })
   const chunks = new LRUCache<number, Chunk>({ maxSize: maxBytes })
   return {
+    doneBlocks: createDoneBlocksCache(maxBlocks),
     slot: (slot, bytes) => {
       const known = slots.get(slot)
       if (known?.bytes.equals(bytes)) return known.parsed

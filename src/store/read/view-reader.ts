@@ -72,13 +72,6 @@ export function createViewReads(
   databases: Environment['databases'],
   { state, seed, cache, hashAt, reading }: ViewReadParts,
 ): ViewReads {
-  const raw = createRawReads(databases, cache, reading)
-  const heights = createViewHeights(
-    databases.viewBlocks,
-    reading,
-    (slot, height) => raw.block(slot, height) !== undefined,
-  )
-
   /** As this snapshot has them. */
   const slots = new Map<number, ViewSlot>()
   const slotOf = (slot: number): ViewSlot => {
@@ -92,6 +85,20 @@ export function createViewReads(
     const known = bytes === undefined ? emptySlot : cache.slot(slot, bytes)
     return known.isClearing ? emptySlot : known
   }
+  const stored = createRawReads(databases, cache, reading)
+  const doneBlocks = cache.doneBlocks.asOf(state)
+  const block = (slot: number, height: number): ViewBlock | undefined => {
+    const read = () => stored.block(slot, height)
+    const isDone = height >= state.rowTail && hasHeight(slotOf(slot).done, height)
+    return isDone ? doneBlocks.read(slot, height, read) : read()
+  }
+  const raw: RawReads = { ...stored, block }
+  const heights = createViewHeights(
+    databases.viewBlocks,
+    reading,
+    (slot, height) => block(slot, height) !== undefined,
+  )
+
   const shown = (ranges: HeightRanges): HeightRanges =>
     clipHeights(ranges, state.rowTail, Number.MAX_SAFE_INTEGER)
   function* viewHeights(slot: number, from: number, to: number, descending: boolean) {
@@ -102,7 +109,7 @@ export function createViewReads(
   }
 
   return {
-    viewBlock: raw.block,
+    viewBlock: block,
     keptHeights: heights.lowest,
     eachKept: (slot) => heights.each(slot, 0, Number.MAX_SAFE_INTEGER, false),
     ...createTableReads(databases, raw, reading),
@@ -176,9 +183,6 @@ function pagesOf(raw: RawReads, cache: RowCache, slot: number, place: TablePlace
   }
 }
 
-/** A walk asks for the same block several times, and seldom for one far behind. */
-const mostKnown = 32
-
 interface RawReads {
   block(slot: number, height: number): ViewBlock | undefined
   /** A copy of a part of the packed rows. */
@@ -192,23 +196,14 @@ function createRawReads(
   cache: RowCache,
   reading: () => ReadTransaction,
 ): RawReads {
-  /** Blocks of one slot that were read last: what is found by its height is then read. */
-  const known = new Map<number, ViewBlock>()
-  let knownSlot = -1
   const key = viewBlockKey(0, 0)
   return {
     block: (slot, height) => {
       const transaction = reading()
-      if (slot !== knownSlot || known.size > mostKnown) known.clear()
-      knownSlot = slot
-      const found = known.get(height)
-      if (found !== undefined) return found
       const shared = sharedValue(viewBlocks, viewBlockKey(slot, height, key), transaction)
       if (shared === undefined) return undefined
       const length = viewBlocks.lastSize
-      const block = cache.block(serialOf(shared), () => decodeViewBlock(shared.subarray(0, length)))
-      known.set(height, block)
-      return block
+      return cache.block(serialOf(shared), () => decodeViewBlock(shared.subarray(0, length)))
     },
     copy: (slot, height, start, length) => {
       const readPiece = (piece: number): Buffer =>

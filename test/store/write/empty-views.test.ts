@@ -13,7 +13,7 @@ import {
   opaqueNetwork,
 } from '../../support/chain/opaque-blocks.ts'
 import { openTestStore, testDirectory } from '../../support/test-store.ts'
-import { viewBlock } from '../../support/view-rows.ts'
+import { storedRows, viewBlock } from '../../support/view-rows.ts'
 
 const slot = 3
 const nowhere: NeededTerms = {
@@ -117,6 +117,23 @@ describe('a View that has nothing in a new block', () => {
     await store.truncateAbove(6)
     assert.deepEqual(doneOf(store), [6])
     assert.deepEqual(await putDone(store, opaqueBlock(7)), [slot, 4])
+  })
+
+  it('has no rows of a block whose place another one took after its rows were read', async (t) => {
+    const store = await openTestStore(t, null)
+    const rowsOf = (height: number) =>
+      store.reader.read((snapshot) => storedRows(snapshot, slot, height)?.length)
+    const before = opaqueBlock(5)
+    await store.putSealedBlock(before)
+    await store.putViewRows(slot, [viewBlock(before.header, [{ name: 'before' }])])
+    const old = store.reader.snapshot()
+    assert.equal(rowsOf(5), 1)
+    await store.setViewNeeds(slot, nowhere)
+    assert.deepEqual(await putDone(store, opaqueBlock(5, 200, 'b')), [slot])
+    assert.equal(rowsOf(5), 0)
+    assert.equal(storedRows(old, slot, 5)?.length, 1)
+    assert.equal(rowsOf(5), 0)
+    old.release()
   })
 
   it('is done with no more once that was taken back, whatever waits to be written', async (t) => {

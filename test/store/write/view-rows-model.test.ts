@@ -131,7 +131,9 @@ test('rows of a View are those of their blocks whatever happens to blocks and sl
   let run = 0
   const property = fc.asyncProperty(
     fc.array(anyStep, { maxLength: 25, size: 'max' }),
-    async (steps) => {
+    // Readers keep what they read; without reading in between, several steps come into one transaction.
+    fc.boolean(),
+    async (steps, isReadBetween) => {
       const options = { path: `${path}/${run++}`, network: opaqueNetwork, retainBlocks: 20 }
       const store = await openWriter(options, { log: pino({ enabled: false }) })
       const model: Model = { blocks: new Map(), tail: 0, unmet: null }
@@ -139,7 +141,8 @@ test('rows of a View are those of their blocks whatever happens to blocks and sl
       for (const step of steps) {
         const written = step(model, store)
         done.push(written.promise)
-        if (written.isAwaited) await written.promise
+        if (written.isAwaited || isReadBetween) await written.promise
+        if (isReadBetween) assertAsModel(store, model)
       }
       await Promise.all(done)
       assertAsModel(store, model)
