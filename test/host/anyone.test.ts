@@ -7,7 +7,7 @@ import { startChild } from '../support/child-program.ts'
 import { pause, prepareProgram } from '../support/programs.ts'
 import { openTestGenerator } from '../support/test-generator.ts'
 
-const messages = 20_000
+const messages = 10_000
 const megabyte = 1_000_000
 /** What may wait beside the chain, packed and unpacked, and what any Host may grow by under a storm. */
 const mostBytes = (64 + 32 + 50) * megabyte
