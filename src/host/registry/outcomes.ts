@@ -2,6 +2,7 @@
  * What became of registered Views that are not served, so that none is fetched and checked over and over: kept over
  * restarts where it follows from the bytes of a View, forgotten after a while, since another version may think otherwise.
  */
+import { remember } from '../../remember.ts'
 import type { StoreReader } from '../../store/store.ts'
 import type { Writer } from '../apply/writer.ts'
 import { shortReason } from '../other-view.ts'
@@ -82,21 +83,6 @@ const noFields = { fields: 0 }
 
 function withShortReason(outcome: NotServed): NotServed {
   return { ...outcome, reason: shortReason(outcome.reason) }
-}
-
-/** The oldest is forgotten where there are too many. */
-function remember(
-  map: Map<string, NotServed>,
-  id: string,
-  outcome: NotServed,
-  limit: number,
-): void {
-  map.delete(id)
-  map.set(id, outcome)
-  for (const oldest of map.keys()) {
-    if (map.size <= limit) return
-    map.delete(oldest)
-  }
 }
 
 function readOutcomes(reader: StoreReader): Map<string, NotServed> {

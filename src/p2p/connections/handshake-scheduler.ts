@@ -1,5 +1,5 @@
 /** A fair scheduler of handshakes, so many a second: of those that wait, the address served longest ago goes first. */
-import { remember } from '../limits/remember.ts'
+import { remember } from '../../remember.ts'
 
 interface HandshakeScheduler {
   /** Resolves with true when `key` is served, with false when `signal` aborts first. */

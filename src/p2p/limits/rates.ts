@@ -2,7 +2,7 @@
  * How much of something each remote may use a second: token buckets, which outlive connections, so
  * that connecting again fills nothing up.
  */
-import { remember } from './remember.ts'
+import { remember } from '../../remember.ts'
 import { type Remote, type Shares, sharesOf } from './remote.ts'
 
 export interface Rates {

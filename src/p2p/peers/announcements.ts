@@ -2,7 +2,7 @@
  * What connected peers say they can serve. Anybody can claim any height, so only peers of which a
  * block was verified count when a program asks how far the network is.
  */
-import { remember } from '../limits/remember.ts'
+import { remember } from '../../remember.ts'
 
 /** The lowest and the highest block a node can serve; there may be gaps between. */
 export interface Range {

@@ -1,6 +1,6 @@
 /** The known addresses of peers: which are connected, from where, and whose budget they use. */
 import type { Multiaddr } from '@multiformats/multiaddr'
-import { remember } from '../limits/remember.ts'
+import { remember } from '../../remember.ts'
 import type { Remote } from '../limits/remote.ts'
 import { addressGroup } from './address-group.ts'
 

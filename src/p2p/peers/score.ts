@@ -3,9 +3,9 @@
  * the passing of time restore slowly, and nothing lifts it above 0, so good behaviour cannot be
  * saved up for later abuse. gossipsub's own scores are switched off.
  */
+import { remember } from '../../remember.ts'
 import { type Fault, faultWeights } from '../limits/fault.ts'
 import type { P2pLimits } from '../limits/limits.ts'
-import { remember } from '../limits/remember.ts'
 
 /** Where a peer stands after a fault. */
 interface PeerScore {

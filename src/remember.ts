@@ -1,4 +1,6 @@
-/** Sets an entry of a map that forgets what was set longest ago, so that peers cannot make it grow. */
+/** Maps that others fill, kept from growing. */
+
+/** Sets an entry of a map, which forgets what was set longest ago where it has more than `maxEntries`. */
 export function remember<V>(map: Map<string, V>, key: string, value: V, maxEntries: number): void {
   map.delete(key)
   map.set(key, value)
