@@ -1,5 +1,6 @@
 /** Why a View has no rows of a block: which failures are tried again by themselves, and what is stored of each. */
 import { ServiceError } from '../../../errors.ts'
+import { type Backoff, backoffMs } from '../../../primitives/backoff.ts'
 import { eachHeight } from '../../../primitives/height-ranges.ts'
 import type { Snapshot } from '../../../store/store.ts'
 import { decodeFailure, type StoredFailure } from '../../../views/block-rows.ts'
@@ -12,8 +13,8 @@ const retriedCodes: ReadonlySet<string> = new Set([
   'LENS_PROCESS_DIED',
 ])
 
-const firstRetryMs = 60_000
-const lastRetryMs = 60 * 60_000
+/** One minute, then twice as long each time, at most an hour. */
+const retryPause: Backoff = { minMs: 60_000, maxMs: 3_600_000 }
 /** A lens writes what it likes into its errors. */
 const maxTextLength = 1_000
 
@@ -44,9 +45,9 @@ export function isRetried({ code }: { readonly code: string }): boolean {
   return retriedCodes.has(code)
 }
 
-/** Milliseconds until the next attempt: one minute, then twice as long each time, at most an hour. */
+/** Milliseconds until the next attempt. */
 export function retryDelayMs({ attempts }: StoredFailure): number {
-  return Math.min(lastRetryMs, firstRetryMs * 2 ** Math.max(0, attempts - 1))
+  return backoffMs(retryPause, attempts, 1)
 }
 
 // --- As `/api/v0/views` shows them ---
