@@ -82,10 +82,10 @@ export function openVoteSync(
   const stopListening = parts.p2p.onPeer(({ type, peer }) => {
     if (type === 'connected') enqueue(state, peer, firstPages)
   })
-  let recentPulls = 0
+  let turn = 0
   const inTurn = setInterval(() => {
-    all({ first: firstPages.count + recentPulls, count: 1 })
-    recentPulls += 1
+    all({ first: firstPages.count + turn, count: 1 })
+    turn += 1
   }, everyMs).unref()
   all(firstPages)
   return {
