@@ -18,7 +18,7 @@ import { createBlockIndexes, toEmptyBlocks } from './empty-blocks.ts'
 import { createEngineMetrics, type EngineMetrics } from './engine-metrics.ts'
 import type { HostedView } from './hosted-view.ts'
 import { indexNeeds } from './index-needs.ts'
-import type { ViewEngine, ViewState } from './view-engine.ts'
+import { noRows, type ViewEngine, type ViewState } from './view-engine.ts'
 import { viewRecordName } from './view-record.ts'
 import { type EmptyHeights, openViewRun, type ViewRun } from './view-run.ts'
 import { readVisible, visibleHeights } from './visible-blocks.ts'
@@ -262,18 +262,7 @@ function stateOf({ views, streamed, parts }: Engine, id: string): ViewState | un
 }
 
 /** A View that is computed when it is queried is never behind. */
-const ofStreamed: ViewState = {
-  name: 'live',
-  rows: 0,
-  rowsFrom: null,
-  bytes: 0,
-  done: [],
-  blocksLeft: 0,
-  blocksFailed: 0,
-  blocksPerSecond: null,
-  costMs: null,
-  failure: null,
-}
+const ofStreamed: ViewState = { ...noRows, name: 'live' }
 
 function countStates(engine: Engine): Map<ViewStateName, number> {
   const counts = new Map<ViewStateName, number>()

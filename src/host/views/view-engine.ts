@@ -34,6 +34,20 @@ export interface ViewState {
   readonly failure: ViewFailure | null
 }
 
+/** The state of a View that has not begun. */
+export const noRows: ViewState = {
+  name: 'waiting',
+  rows: 0,
+  bytes: 0,
+  done: [],
+  rowsFrom: null,
+  blocksLeft: 0,
+  blocksFailed: 0,
+  blocksPerSecond: null,
+  costMs: null,
+  failure: null,
+}
+
 export interface ViewEngine {
   /** Computes the rows of a View from now on. */
   serve(view: HostedView): void

@@ -8,7 +8,7 @@ import type { Registration, ViewFacts } from '../../views/registration.ts'
 import { type ViewWarning, viewWarnings } from '../../views/view-warnings.ts'
 import { type HostedView, isHosted, type KeptView, type ViewOrigin } from './hosted-view.ts'
 import type { ViewBook } from './view-book.ts'
-import type { ViewEngine, ViewFailure, ViewState } from './view-engine.ts'
+import { noRows, type ViewEngine, type ViewFailure, type ViewState } from './view-engine.ts'
 
 interface ViewsParts {
   readonly log: Logger
@@ -203,19 +203,6 @@ function clearSlot({ book, clearRows, onFatal }: ViewsParts, slot: number): void
   clearRows(slot)
     .then(() => book.cleared(slot))
     .catch(onFatal)
-}
-
-const noRows: ViewState = {
-  name: 'waiting',
-  rows: 0,
-  bytes: 0,
-  done: [],
-  rowsFrom: null,
-  blocksLeft: 0,
-  blocksFailed: 0,
-  blocksPerSecond: null,
-  costMs: null,
-  failure: null,
 }
 
 function toReport(view: KeptView, state: ViewState = noRows): ViewReport {
