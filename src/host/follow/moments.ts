@@ -6,7 +6,7 @@ import type { RowStatement } from '../../row-votes/row-statement.ts'
 import { createShareOfTime } from '../../share-of-time.ts'
 import type { Snapshot, StoreReader } from '../../store/store.ts'
 import {
-  readStandingViews,
+  readStandingView,
   type SignedView,
   type StandingView,
 } from '../row-votes/finished-leaves.ts'
@@ -77,7 +77,7 @@ function createMoment(snapshot: Snapshot, fresh: ReadonlyMap<number, RowStatemen
   return {
     snapshot,
     standing: (view) => {
-      const known = standing.get(view.id) ?? standingOf(snapshot, view)
+      const known = standing.get(view.id) ?? readStandingView(snapshot, view)
       standing.set(view.id, known)
       return known
     },
@@ -91,9 +91,4 @@ function createMoment(snapshot: Snapshot, fresh: ReadonlyMap<number, RowStatemen
       return known
     },
   }
-}
-
-function standingOf(snapshot: Snapshot, view: SignedView): StandingView {
-  const [found] = readStandingViews(snapshot, [view])
-  return found ?? { ...view, done: [], failed: [], isStopped: false }
 }

@@ -35,18 +35,12 @@ export interface UnsignedBlock {
   readonly isComplete: boolean
 }
 
-/** How Views stand; those whose rows another version of the runtime made are not done with anything. */
-export function readStandingViews(
-  snapshot: Snapshot,
-  views: readonly SignedView[],
-): StandingView[] {
-  return views.map((view) => {
-    const record = readViewRecord(snapshot, view)
-    if (record?.runtime !== runtimeVersion)
-      return { ...view, done: [], failed: [], isStopped: false }
-    const [done, failed] = [snapshot.viewRanges(view.slot), snapshot.viewFailures(view.slot)]
-    return { ...view, done, failed, isStopped: record.quarantine !== null }
-  })
+/** How a View stands; one whose rows another version of the runtime made is not done with anything. */
+export function readStandingView(snapshot: Snapshot, view: SignedView): StandingView {
+  const record = readViewRecord(snapshot, view)
+  if (record?.runtime !== runtimeVersion) return { ...view, done: [], failed: [], isStopped: false }
+  const [done, failed] = [snapshot.viewRanges(view.slot), snapshot.viewFailures(view.slot)]
+  return { ...view, done, failed, isStopped: record.quarantine !== null }
 }
 
 /**

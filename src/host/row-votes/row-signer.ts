@@ -21,7 +21,7 @@ import type { Writer } from '../apply/writer.ts'
 import type { RowsWriter } from '../views/engine.ts'
 import {
   findUnsigned,
-  readStandingViews,
+  readStandingView,
   type SignedView,
   type UnsignedBlock,
 } from './finished-leaves.ts'
@@ -171,7 +171,7 @@ function signSome(state: State): SignedBlock[] {
   const startedAt = performance.now()
   const made: SignedBlock[] = []
   parts.reader.read((snapshot) => {
-    const standing = readStandingViews(snapshot, views?.() ?? [])
+    const standing = (views?.() ?? []).map((view) => readStandingView(snapshot, view))
     const before = state.noticed
     for (const height of eachHeight(before, true)) {
       state.noticed = removeHeights(state.noticed, height)
