@@ -59,7 +59,7 @@ export const innerFloors: Readonly<Record<string, Floors>> = {
     'plain',
     '.',
   ],
-  'src/store': ['needed-terms', 'store', 'disk', 'index', 'read', 'write'],
+  'src/store': ['needed-terms', 'store', 'json-record', 'disk', 'index', 'read', 'write'],
   'src/graphql': [
     'budget',
     'rows',

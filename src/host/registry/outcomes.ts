@@ -3,6 +3,7 @@
  * restarts where it follows from the bytes of a View, forgotten after a while, since another version may think otherwise.
  */
 import { remember } from '../../remember.ts'
+import { encodeJsonRecord, readJsonRecord } from '../../store/json-record.ts'
 import type { StoreReader } from '../../store/store.ts'
 import type { Writer } from '../apply/writer.ts'
 import { shortReason } from '../other-view.ts'
@@ -60,8 +61,7 @@ export function openOutcomes(
     if (timer === null) return
     clearTimeout(timer)
     timer = null
-    const bytes = new Uint8Array(Buffer.from(JSON.stringify([...kept])))
-    await writer.putRecord(recordName, bytes)
+    await writer.putRecord(recordName, encodeJsonRecord([...kept]))
   }
   return {
     of: (id) => {
@@ -86,8 +86,11 @@ function withShortReason(outcome: NotServed): NotServed {
 }
 
 function readOutcomes(reader: StoreReader): Map<string, NotServed> {
-  const bytes = reader.read((snapshot) => snapshot.record(recordName))
-  const kept: [string, NotServed][] = bytes === undefined ? [] : JSON.parse(bytes.toString())
+  const kept = reader.read((snapshot) =>
+    readJsonRecord<readonly [string, NotServed][]>(snapshot, recordName),
+  )
   // Versions before knew no fields.
-  return new Map(kept.map(([id, outcome]) => [id, withShortReason({ ...noFields, ...outcome })]))
+  return new Map(
+    (kept ?? []).map(([id, outcome]) => [id, withShortReason({ ...noFields, ...outcome })]),
+  )
 }

@@ -1,4 +1,5 @@
 /** What the trust of a Host keeps beside the blocks: one value a name, as JSON. */
+import { encodeJsonRecord, readJsonRecord } from '../../store/json-record.ts'
 import type { StoreReader } from '../../store/store.ts'
 import type { Writer } from '../apply/writer.ts'
 
@@ -22,13 +23,9 @@ export function openJsonRecord<T>(
   { writer, reader, onFatal }: JsonRecordParts,
 ): JsonRecord<T> {
   return {
-    read: () => {
-      const bytes = reader.read((snapshot) => snapshot.record(name))
-      return bytes === undefined ? null : (JSON.parse(bytes.toString()) as T)
-    },
+    read: () => reader.read((snapshot) => readJsonRecord(snapshot, name)),
     put: (value) => {
-      const bytes = value === null ? null : new Uint8Array(Buffer.from(JSON.stringify(value)))
-      writer.putRecord(name, bytes).catch(onFatal)
+      writer.putRecord(name, value === null ? null : encodeJsonRecord(value)).catch(onFatal)
     },
   }
 }

@@ -5,6 +5,7 @@
 import type { Logger } from 'pino'
 import { invariant, ServiceError } from '../../errors.ts'
 import { createInTurn } from '../../primitives/in-turn.ts'
+import { encodeJsonRecord, readJsonRecord } from '../../store/json-record.ts'
 import type { StoreReader } from '../../store/store.ts'
 import { servedNames } from '../../views/names/served-names.ts'
 import { type Registration, readRegistration, type ViewFacts } from '../../views/registration.ts'
@@ -330,13 +331,12 @@ function namesOf(id: string): string[] {
 }
 
 async function writeBook(state: BookState, record: BookRecord): Promise<void> {
-  await state.writer.putRecord(bookName, new Uint8Array(Buffer.from(JSON.stringify(record))))
+  await state.writer.putRecord(bookName, encodeJsonRecord(record))
   state.record = record
 }
 
 function readBook(reader: StoreReader): BookRecord {
-  const bytes = reader.read((snapshot) => snapshot.record(bookName))
-  return bytes === undefined ? noViews : (JSON.parse(bytes.toString()) as BookRecord)
+  return reader.read((snapshot) => readJsonRecord<BookRecord>(snapshot, bookName)) ?? noViews
 }
 
 function readEntry(state: BookState, entry: BookEntry): KeptView | null {

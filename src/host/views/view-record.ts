@@ -1,4 +1,5 @@
 /** What the engine remembers of a View over restarts, beside rows and failures. */
+import { encodeJsonRecord, readJsonRecord } from '../../store/json-record.ts'
 import type { Snapshot } from '../../store/store.ts'
 import type { HostedView } from './hosted-view.ts'
 import type { ViewFailure } from './view-engine.ts'
@@ -20,7 +21,7 @@ interface ViewRecord {
 export const viewRecordName = (id: string): string => `view-engine/${id}`
 
 export function encodeViewRecord(record: ViewRecord): Uint8Array {
-  return new Uint8Array(Buffer.from(JSON.stringify(record)))
+  return encodeJsonRecord(record)
 }
 
 /**
@@ -31,8 +32,6 @@ export function readViewRecord(
   snapshot: Snapshot,
   { id, slot }: Pick<HostedView, 'id' | 'slot'>,
 ): ViewRecord | null {
-  const bytes = snapshot.record(viewRecordName(id))
-  if (bytes === undefined) return null
-  const record: ViewRecord = JSON.parse(bytes.toString())
-  return (record.slot ?? slot) === slot ? record : null
+  const record = readJsonRecord<ViewRecord>(snapshot, viewRecordName(id))
+  return record !== null && (record.slot ?? slot) === slot ? record : null
 }
