@@ -45,8 +45,8 @@ export interface Gap {
   readonly hash: string
 }
 
-/** Blocks of one want at most, where it goes downwards. */
-const pieceBlocks = 64
+/** Blocks that are asked of a peer at a time; a want that goes downwards has no more. */
+export const pieceBlocks = 64
 /** Gaps that are filled at a time. */
 const maxGaps = 2
 

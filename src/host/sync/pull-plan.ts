@@ -5,7 +5,7 @@
  * peers have slots of their own, and a pull keeps only peers of the same or a worse kind from what it is for.
  */
 import { type Backoff, backoffMs } from '../../primitives/backoff.ts'
-import { purposes, type Want } from '../fork-choice/wants.ts'
+import { pieceBlocks, purposes, type Want } from '../fork-choice/wants.ts'
 
 export interface PlanPeer {
   readonly id: string
@@ -65,8 +65,6 @@ export interface PlanFacts {
   readonly nowMs: number
 }
 
-/** Blocks that are asked of a peer at a time. */
-export const pieceBlocks = 64
 /** Pulls at a time, each of another peer. */
 export const laneSlots: Readonly<Record<Lane, number>> = { configured: 2, others: 2 }
 /** A pull that takes longer keeps no other peer from anything: a signer that is slow on purpose is asked as well. */
@@ -170,10 +168,8 @@ function pullOf(peer: PlanPeer, want: Want, begunMs: number): Pull {
 
 function serves({ announced }: PlanPeer, want: Want): boolean {
   if (announced === null || announced.tail > want.to || announced.head < want.from) return false
-  // A want that goes downwards is of no use without the block at its end.
-  return want.to - want.from < pieceBlocks && want.purpose === purposes.gap
-    ? announced.head >= want.to
-    : true
+  // A gap fills from above: without the block at its end nothing of it is of use.
+  return want.purpose !== purposes.gap || announced.head >= want.to
 }
 
 function isBackingOff(

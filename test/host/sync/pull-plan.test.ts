@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
-import type { Want } from '../../../src/host/fork-choice/wants.ts'
+import { pieceBlocks, type Want } from '../../../src/host/fork-choice/wants.ts'
 import {
   nextChangeMs,
   nextPull,
@@ -10,7 +10,6 @@ import {
   type PlanFacts,
   type PlanPeer,
   type Pull,
-  pieceBlocks,
   pullBackoff,
   type RecentPull,
   servedFrom,
