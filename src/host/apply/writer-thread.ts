@@ -1,4 +1,5 @@
 /** The writer thread: the one place that verifies what peers send and writes the store. */
+import type { Logger } from 'pino'
 import { invariant } from '../../errors.ts'
 import { type PlainError, toPlainError } from '../../plain-error.ts'
 import type { RowStatement } from '../../row-votes/row-statement.ts'
@@ -7,7 +8,7 @@ import type { LogLevel } from '../../service/log-level.ts'
 import { openMetrics } from '../../service/metrics.ts'
 import { serveThread } from '../../service/threads/serve-thread.ts'
 import type { NeededTerms } from '../../store/needed-terms.ts'
-import type { EmptyViewBlock } from '../../store/store.ts'
+import type { EmptyViewBlock, StoreWriter } from '../../store/store.ts'
 import { openWriter, type StoreWriterOptions } from '../../store/write/writer.ts'
 import { decodeBlockRows } from '../../views/block-rows.ts'
 import type { Want } from '../fork-choice/wants.ts'
@@ -157,8 +158,8 @@ await serveThread<WriterRequests, WriterEvents, WriterData>(async ({ data, emit 
 
 /** Removes what is no longer kept, now and then. */
 function createPruning(
-  store: Awaited<ReturnType<typeof openWriter>>,
-  log: ReturnType<typeof openLog>,
+  store: Pick<StoreWriter, 'prune'>,
+  log: Logger,
   onFailure: (error: unknown) => void,
 ): (blocks: number) => void {
   let since = 0
