@@ -6,9 +6,9 @@
  */
 import type { Logger } from 'pino'
 import { ServiceError } from '../../errors.ts'
-import { isValidSignature } from '../../identity/signature.ts'
+import { isHeadSigned } from '../../mesh/signed-claims.ts'
 import type { P2p } from '../../p2p/p2p.ts'
-import { decodeHead, type Head, headDigest } from '../../primitives/head.ts'
+import { decodeHead, type Head } from '../../primitives/head.ts'
 import { addHeights, type HeightRanges, hasHeight } from '../../primitives/height-ranges.ts'
 import { decodeHeadsAnswer, encodeVoteRequest } from '../../primitives/vote-exchange.ts'
 import { malformedMessage } from '../../primitives/wire.ts'
@@ -97,15 +97,8 @@ function readForeign(
   if (bytes === undefined) return null
   const head = decodeHead(bytes)
   if (isOwn(head.sequence)) return null
-  if (head.network !== network || !isSignedBy(identity, head))
+  const isOurs = head.network === network && head.signatureIdentity === identity
+  if (!isOurs || !isHeadSigned(head))
     throw malformedMessage('its head was not signed by this Generator')
   return head
-}
-
-function isSignedBy(identity: string, head: Head): boolean {
-  const { signatureType, signatureIdentity, signatureValue } = head
-  return (
-    signatureIdentity === identity &&
-    isValidSignature(signatureType, identity, headDigest(head), signatureValue)
-  )
 }

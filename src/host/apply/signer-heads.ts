@@ -3,7 +3,7 @@
  * old one sent again; what is known outlives the program, so that none is taken for new after a restart.
  */
 import { ServiceError } from '../../errors.ts'
-import { isValidSignature } from '../../identity/signature.ts'
+import { isHeadSigned } from '../../mesh/signed-claims.ts'
 import { decodeHead, encodeHead, type Head, headDigest } from '../../primitives/head.ts'
 import type { StoreReader, StoreWriter } from '../../store/store.ts'
 import { createHeadRate, type HeadRate } from './head-rate.ts'
@@ -136,7 +136,7 @@ function breachOf(head: Head, { network, isAccepted, known, rate }: RuleFacts): 
     return breach('ignore', 'something-new', 'it is known')
   if (known !== undefined && head.sequence < known.sequence)
     return breach('ignore', 'something-new', 'a newer one is known')
-  if (!isSigned(head)) return breach('reject', 'valid-signature', 'the signature does not fit')
+  if (!isHeadSigned(head)) return breach('reject', 'valid-signature', 'the signature does not fit')
   if (!rate.take(head.signatureIdentity))
     return breach('ignore', 'signer-rate', 'its signer signs more than a Generator does')
   return null
@@ -176,9 +176,4 @@ function decode(bytes: Uint8Array): Head | null {
 /** Signatures may differ over the same statement; the statement counts. */
 function isSameStatement(one: Head, other: Head): boolean {
   return Buffer.compare(headDigest(one), headDigest(other)) === 0
-}
-
-function isSigned(head: Head): boolean {
-  const { signatureType, signatureIdentity, signatureValue } = head
-  return isValidSignature(signatureType, signatureIdentity, headDigest(head), signatureValue)
 }
