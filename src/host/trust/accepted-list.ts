@@ -33,7 +33,7 @@ export interface AcceptedList {
   changed(): readonly ChangedSigner[]
 }
 
-interface AcceptedListOptions {
+export interface AcceptedListOptions {
   readonly mode: TrustMode
   /** The identities of the setting. */
   readonly listed: readonly string[]

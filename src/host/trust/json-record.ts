@@ -10,7 +10,7 @@ export interface JsonRecordParts {
   readonly onFatal: (error: unknown) => void
 }
 
-export interface JsonRecord<T> {
+interface JsonRecord<T> {
   /** Null where nothing is kept. */
   read(): T | null
   /** Keeps a value; null forgets it. */

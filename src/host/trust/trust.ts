@@ -12,8 +12,8 @@ import type { FailureReport, TrustMode } from '../../service/contract.ts'
 import { peerAtEnd } from '../../service/settings/peer-at-end.ts'
 import type { StoreReader } from '../../store/store.ts'
 import type { Writer } from '../apply/writer.ts'
-import { type AcceptedList, type AcceptedSource, createAcceptedList } from './accepted-list.ts'
-import { type JsonRecord, openJsonRecord } from './json-record.ts'
+import type { AcceptedList, AcceptedSource } from './accepted-list.ts'
+import { openPinnedList } from './pinned-list.ts'
 import { type RememberedFile, rememberSigners, type SignersFile } from './signers-file.ts'
 import { anyoneFailure, trustFailures } from './trust-failures.ts'
 import { type AcceptedHost, openTrustedHosts, type TrustedHosts } from './trusted-hosts.ts'
@@ -83,7 +83,6 @@ interface State {
   readonly parts: TrustParts
   /** The file of signers with its memory; null without one. */
   readonly file: RememberedFile | null
-  readonly pinned: JsonRecord<Readonly<Record<string, string>>>
   readonly list: AcceptedList
   readonly trustedHosts: TrustedHosts
   /** Who connected bootstrap peers and siblings proved to be. */
@@ -104,13 +103,11 @@ interface State {
 /** Begins with what was proven before. */
 export function openTrust(options: TrustOptions, parts: TrustParts): Trust {
   const { mode, listed, listedHosts, own } = options
-  const pinned = openJsonRecord<Readonly<Record<string, string>>>('pins', parts)
   const state: State = {
     options,
     parts,
     file: rememberSigners('signers-file', parts.file, parts),
-    pinned,
-    list: createAcceptedList({ mode, listed, pins: pinned.read() ?? {} }),
+    list: openPinnedList('pins', { mode, listed }, parts),
     trustedHosts: openTrustedHosts(
       { listed: listedHosts, own },
       { ...parts, file: parts.hostsFile },
@@ -182,7 +179,7 @@ function update(state: State): void {
 }
 
 function onProof(state: State, peer: string, { role, identity: found }: PeerIdentity): void {
-  const { list, hosts, proven, pinned, options, parts } = state
+  const { list, hosts, proven, options, parts } = state
   const { log } = parts
   proven.set(peer, { role, identity: found })
   if (state.siblings.includes(peer)) {
@@ -202,7 +199,6 @@ function onProof(state: State, peer: string, { role, identity: found }: PeerIden
   if (options.mode !== 'bootstrap') return
   if (list.prove(peer, found)) {
     log.info({ peer, signer: found }, 'bootstrap peer proved a Generator’s identity')
-    pinned.put(list.pins())
     update(state)
   }
   for (const { pinned } of list.changed().filter((change) => change.peer === peer))
@@ -210,11 +206,13 @@ function onProof(state: State, peer: string, { role, identity: found }: PeerIden
 }
 
 function setBootstrapPeers(state: State, addresses: readonly string[], areAll: boolean): void {
-  const { list, pinned, proven, trustedHosts } = state
+  const { list, proven, trustedHosts } = state
   state.peers = addresses.map(peerAtEnd)
   state.areAllPeers = areAll
-  if (areAll) trustedHosts.keepPeers(state.peers)
-  if (areAll && list.keepPeers(state.peers)) pinned.put(list.pins())
+  if (areAll) {
+    trustedHosts.keepPeers(state.peers)
+    list.keepPeers(state.peers)
+  }
   for (const peer of state.peers) {
     const found = proven.get(peer)
     if (found !== undefined) onProof(state, peer, found)

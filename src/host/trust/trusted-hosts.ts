@@ -7,8 +7,9 @@ import type { Logger } from 'pino'
 import { runtimeVersion } from '../../lens/program/run-limits.ts'
 import type { FailureReport } from '../../service/contract.ts'
 import type { Writer } from '../apply/writer.ts'
-import { type AcceptedList, type AcceptedSource, createAcceptedList } from './accepted-list.ts'
-import { type JsonRecordParts, openJsonRecord } from './json-record.ts'
+import type { AcceptedList, AcceptedSource } from './accepted-list.ts'
+import type { JsonRecordParts } from './json-record.ts'
+import { openPinnedList } from './pinned-list.ts'
 import { rememberSigners, type SignersFile } from './signers-file.ts'
 import { hostFailures } from './trust-failures.ts'
 
@@ -30,8 +31,6 @@ interface TrustedHostsParts extends JsonRecordParts {
 export interface AcceptedHost extends Omit<AcceptedSource, 'source'> {
   readonly source: AcceptedSource['source'] | 'sibling'
 }
-
-type Pins = Readonly<Record<string, string>>
 
 export interface TrustedHosts {
   /** Everybody who is accepted, each identity once. */
@@ -58,15 +57,9 @@ export function openTrustedHosts(
   parts: TrustedHostsParts,
 ): TrustedHosts {
   const { log, reader, writer, onFatal } = parts
-  const pinned = openJsonRecord<Pins>('host-pins', parts)
-  const pinnedSiblings = openJsonRecord<Pins>('sibling-pins', parts)
   const file = rememberSigners('hosts-file', parts.file, parts)
-  const list = createAcceptedList({ mode: 'bootstrap', listed, pins: pinned.read() ?? {} })
-  const siblings = createAcceptedList({
-    mode: 'bootstrap',
-    listed: [],
-    pins: pinnedSiblings.read() ?? {},
-  })
+  const list = openPinnedList('host-pins', { mode: 'bootstrap', listed }, parts)
+  const siblings = openPinnedList('sibling-pins', { mode: 'bootstrap', listed: [] }, parts)
   const sources = (): readonly AcceptedHost[] => othersOf(list, siblings, own)
   const listeners: (() => void)[] = []
   let reported: string | null = null
@@ -81,6 +74,22 @@ export function openTrustedHosts(
     writer.setAcceptedHosts(identities).catch(onFatal)
     for (const listener of listeners) listener()
   }
+  const prove = (
+    which: AcceptedList,
+    who: 'bootstrap peer' | 'sibling',
+    peer: string,
+    found: string,
+  ): void => {
+    if (which.prove(peer, found)) {
+      log.info({ peer, host: found }, `${who} proved a Host’s identity`)
+      update()
+    }
+    for (const { pinned } of which.changed().filter((change) => change.peer === peer))
+      log.error({ peer, pinned, found }, `${who} proves another identity`)
+  }
+  const keep = (which: AcceptedList, peers: readonly string[]): void => {
+    if (which.keepPeers(peers)) update()
+  }
   list.setFile(file?.values() ?? [])
   update()
   return {
@@ -92,34 +101,10 @@ export function openTrustedHosts(
       file?.save()
       update()
     },
-    prove: (peer, found) => {
-      if (list.prove(peer, found)) {
-        log.info({ peer, host: found }, 'bootstrap peer proved a Host’s identity')
-        pinned.put(list.pins())
-        update()
-      }
-      for (const { pinned } of list.changed().filter((change) => change.peer === peer))
-        log.error({ peer, pinned, found }, 'bootstrap peer proves another identity')
-    },
-    keepPeers: (peers) => {
-      if (!list.keepPeers(peers)) return
-      pinned.put(list.pins())
-      update()
-    },
-    proveSibling: (peer, found) => {
-      if (siblings.prove(peer, found)) {
-        log.info({ peer, host: found }, 'sibling proved a Host’s identity')
-        pinnedSiblings.put(siblings.pins())
-        update()
-      }
-      for (const { pinned } of siblings.changed().filter((change) => change.peer === peer))
-        log.error({ peer, pinned, found }, 'sibling proves another identity')
-    },
-    keepSiblings: (peers) => {
-      if (!siblings.keepPeers(peers)) return
-      pinnedSiblings.put(siblings.pins())
-      update()
-    },
+    prove: (peer, identity) => prove(list, 'bootstrap peer', peer, identity),
+    keepPeers: (peers) => keep(list, peers),
+    proveSibling: (peer, identity) => prove(siblings, 'sibling', peer, identity),
+    keepSiblings: (peers) => keep(siblings, peers),
   }
 }
 
