@@ -24,7 +24,6 @@ import { openVolumeWatch } from '../store/disk/volume-watch.ts'
 import { openReader } from '../store/read/reader.ts'
 import type { StoreReader } from '../store/store.ts'
 import { openHostApi, openHostGraphql } from './api.ts'
-import type { FollowState } from './apply/outcome.ts'
 import { openWriterThread, type Writer } from './apply/writer.ts'
 import {
   type HostSettings,
@@ -36,7 +35,6 @@ import {
 } from './config.ts'
 import { openViewsFolder } from './folder/views-folder.ts'
 import { type Followers, openFollowers } from './follow/followers.ts'
-import { createForkAlarm } from './fork-alarm.ts'
 import { openHostMesh } from './mesh.ts'
 import { createHostMetrics, type HostMetrics } from './metrics.ts'
 import { type ChainNames, decideNames } from './network.ts'
@@ -112,18 +110,13 @@ export async function openHost(
     { log, running, writer, reader },
   )
   status.report({ trust })
-  const forkAlarm = createForkAlarm(trust)
   const graphql = openHostGraphql({ settings, network }, shared)
   const followers = openFollowers({ own: signer.identity }, shared)
   const api = await openServedViews(
     { settings, network, environment },
     { ...shared, graphql, running, status, signer, trust, followers },
   )
-  const onFollow = (state: FollowState): void => {
-    status.onFollow(state)
-    forkAlarm.onFollow(state)
-  }
-  const { onStored } = status
+  const { onStored, onFollow } = status
   const reports = { metrics: hostMetrics, notify: graphql.notify, onStored, onFollow }
   const meshParts = { ...reports, ...shared, trust, signer, followers }
   const meshOptions = { settings, network, peerSeed }
@@ -131,7 +124,7 @@ export async function openHost(
   node = { signer, self: mesh.p2p.self, announced: mesh.p2p.announced }
   status.report({ p2p: mesh.p2p, siblings: mesh.siblings })
   running.own('report of peers', { close: () => status.report({ p2p: null, siblings: null }) })
-  running.own('failure log', openFailureLog({}, { log, failures: forkAlarm.failures }))
+  running.own('failure log', openFailureLog({}, { log, failures: status.signerFailures }))
   status.setReady(true)
   running.own('readiness', { close: () => status.setReady(false) })
   const { id, addresses } = mesh.p2p.self()

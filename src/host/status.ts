@@ -51,6 +51,8 @@ interface ReportedParts {
 export interface HostStatusReporter {
   readonly gauges: HostGauges
   state(): HealthState
+  /** What is wrong with the accepted signers: who is trusted, who is silent, where their chains part. */
+  signerFailures(): readonly FailureReport[]
   /** Reports these parts from now on, or no longer where they are null. */
   report(parts: Partial<ReportedParts>): void
   /** Blocks were stored now. */
@@ -112,6 +114,10 @@ export function createHostStatus(
   return {
     state: () => healthState(reported),
     gauges: gaugesOf(reported),
+    signerFailures: () => {
+      const { parts, follow } = reported
+      return [...(parts.trust?.failures() ?? []), ...(follow?.failures ?? [])]
+    },
     report: (parts) => {
       reported.parts = { ...reported.parts, ...parts }
       noteHighest(reported)

@@ -1,6 +1,7 @@
 /** What a Host says of itself, from parts that open and close while it starts and runs. */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
+import type { FollowState } from '../../src/host/apply/outcome.ts'
 import { hostSettings } from '../../src/host/config.ts'
 import { createHostStatus, type HostStatusReporter } from '../../src/host/status.ts'
 import { loadSettings } from '../../src/service/settings/settings.ts'
@@ -29,19 +30,24 @@ async function besideReplica(
       failures: () => [],
     },
   })
-  const head = { number: has, hash: '', nodeHeight: has }
-  status.onFollow({
+  status.onFollow(followState(has, []))
+  status.setReady(true)
+  return { status, store }
+}
+
+/** One signer that counts and has reached a height. */
+function followState(reached: number, failures: FollowState['failures']): FollowState {
+  const head = { number: reached, hash: '', nodeHeight: reached }
+  return {
     genesis: null,
     signers: [{ identity: 'signer', head, heardAt: 0, isCounted: true }],
-    reached: has,
+    reached,
     wants: [],
-    failures: [],
+    failures,
     standsStillMs: 0,
     floor: 0,
     waiting: { blocks: 0, bytes: 0 },
-  })
-  status.setReady(true)
-  return { status, store }
+  }
 }
 
 test('a Host without a block is behind a replica that has more than 64', async (t) => {
@@ -59,4 +65,16 @@ test('a Host whose newest blocks gave way stays as ready as it was', async (t) =
   await store.truncateAbove(5)
   status.onStored()
   assert.deepEqual([status.state().head, status.state().unready], [5, null])
+})
+
+test('what is wrong with the signers is what trust and fork choice report of them', () => {
+  const status = createHostStatus(loadSettings(hostSettings, { argv: [], env }))
+  const untrusted = { code: 'HOST_NO_SIGNER', message: 'No signer is accepted.' }
+  const silent = { code: 'HOST_SIGNER_SILENT', message: 'The signer is silent.' }
+  assert.deepEqual(status.signerFailures(), [])
+  status.report({ trust: { mode: 'bootstrap', sources: () => [], failures: () => [untrusted] } })
+  status.onFollow(followState(1, [silent]))
+  assert.deepEqual(status.signerFailures(), [untrusted, silent])
+  status.onFollow(followState(1, []))
+  assert.deepEqual(status.signerFailures(), [untrusted])
 })
