@@ -317,22 +317,28 @@ test('a node that others cannot reach is not registered, a private one only with
   assert.match(allowed.stdout, /10\.0\.0\.2/)
 })
 
-test('an address that a node gives though nobody can dial it is not registered', async (t) => {
+test('an address that nobody can dial, or a Host without an endpoint, is not registered', async (t) => {
   const terminal = await openTestTerminal(t)
   const answer = await fetch(`${await openNode(t, address)}/registration`)
   const { registration, statement } = (await answer.json()) as RegistrationReport
+  const { url } = await openChain(t)
+  const register = async (given: Partial<RegistrationReport['registration']>) => {
+    const report = { registration: { ...registration, ...given }, statement }
+    const node = await openServer(
+      t,
+      (routes) => void routes.get('/registration', (_, reply) => reply.send(report)),
+    )
+    const argv = ['register', '--rpc', url, '--node', node, '--yes', '--allow-private']
+    const { exitCode, stderr } = await terminal.run(argv, { env })
+    return [exitCode, stderr.split('\n')[0]]
+  }
   const connection_string = '/ip4/127.0.0.1/tcp/9171'
-  const report = { registration: { ...registration, connection_string }, statement }
-  const node = await openServer(
-    t,
-    (routes) => void routes.get('/registration', (_, reply) => reply.send(report)),
-  )
-  const argv = ['register', '--rpc', (await openChain(t)).url, '--node', node, '--yes']
-  const { exitCode, stderr } = await terminal.run([...argv, '--allow-private'], { env })
-  assert.deepEqual(
-    [exitCode, stderr.split('\n')[0]],
-    [1, `error: no other machine reaches the node at ${connection_string}`],
-  )
+  assert.deepEqual(await register({ connection_string }), [
+    1,
+    `error: no other machine reaches the node at ${connection_string}`,
+  ])
+  for (const endpoint_address of ['', 'host.example.org'])
+    assert.deepEqual(await register({ endpoint_address }), [1, 'error: the Host has no endpoint'])
 })
 
 test('a node or a chain that is not there ends with 3', async (t) => {
