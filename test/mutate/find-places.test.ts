@@ -69,6 +69,7 @@ const unseen: Readonly<Record<string, string>> = {
   'a line of the log': "parts.log.warn({ height: height + 1, isOpen: a && b }, 'block sealed')",
   'a condition of such lines alone': "if (a < b) log.warn('late')\nelse { log.info('in time') }",
   'an invariant': "invariant(a < b, 'sorted')",
+  'the room that a writer begins with': 'const out = createByteWriter(64 + a * b)',
   'the declaration of a metric':
     "const x = new Gauge({ name: 'a', help: a + b, buckets: [a + 1] })",
   'a name for a number': 'const timeoutMs = 30 * 1000',

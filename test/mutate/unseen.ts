@@ -1,7 +1,8 @@
 /**
  * What no test could see, where no change is tried: declarations of types, lines of the log with the conditions that
  * are for them alone, the declarations of metrics (name, help and buckets; what fills them counts), `invariant`, which
- * by its meaning never fails, and names for chosen numbers such as `const timeoutMs = 30 * 1000`.
+ * by its meaning never fails, the room that a writer begins with, which grows, and names for chosen numbers such as
+ * `const timeoutMs = 30 * 1000`.
  */
 import ts from 'typescript'
 import { isChosen } from './chosen-numbers.ts'
@@ -16,7 +17,8 @@ export function isUnseen(node: ts.Node): boolean {
     return true
   if (ts.isImportDeclaration(node) || ts.isExportDeclaration(node)) return true
   if (ts.isExpressionStatement(node)) return isUnseen(node.expression)
-  if (ts.isCallExpression(node)) return isLogLine(node) || isInvariant(node)
+  if (ts.isCallExpression(node))
+    return isLogLine(node) || isCallOf(node, 'invariant') || isCallOf(node, 'createByteWriter')
   if (ts.isBlock(node) || ts.isIfStatement(node)) return isOnlyLog(node)
   if (ts.isPropertyAssignment(node)) return isMetricFact(node) || isChosen(node.initializer)
   return isChosenValue(node)
@@ -39,8 +41,8 @@ function isOnlyLog(node: ts.Statement): boolean {
   return isCall && isLogLine(node.expression)
 }
 
-function isInvariant({ expression }: ts.CallExpression): boolean {
-  return ts.isIdentifier(expression) && expression.text === 'invariant'
+function isCallOf({ expression }: ts.CallExpression, name: string): boolean {
+  return ts.isIdentifier(expression) && expression.text === name
 }
 
 /** A property of a metric's declaration. */
