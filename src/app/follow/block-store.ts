@@ -29,6 +29,8 @@ export interface BlockStore {
   doneBelow(view: KnownView, number: number): number | null
   /** The highest stored height; -1 for none. */
   head(): number
+  /** The lowest stored height; 0 for none. */
+  tail(): number
   /** What Hosts signed of a block that is stored; nothing of others. */
   excerpts(number: number, hash: string): readonly StatementExcerpt[]
   /** Stores rows of blocks, which stand on what is stored; what is above `removeAbove` goes first. */
@@ -74,6 +76,7 @@ export function createBlockStore(store: StoreWriter): BlockStore {
       reader.read((snapshot) => hasHeight(snapshot.viewRanges(slot), number)),
     doneBelow: ({ slot }, number) => reader.read((snapshot) => doneBelow(snapshot, slot, number)),
     head: () => reader.read((snapshot) => snapshot.rowBlocks.range()?.head ?? -1),
+    tail: () => reader.read((snapshot) => snapshot.rowBlocks.range()?.tail ?? 0),
     put: async (view, blocks, removeAbove, { seals, excerpts }) => {
       if (removeAbove !== null) await store.truncateAbove(removeAbove)
       const whole = blocks.map((block) => ({

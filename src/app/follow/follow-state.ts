@@ -8,6 +8,7 @@ import type { AcceptedHosts } from '../accepted-hosts.ts'
 import type { FollowedViews, KnownView } from '../followed-views.ts'
 import type { BlockStore } from './block-store.ts'
 import type { Welcome } from './host-stream.ts'
+import type { LeftBlocks } from './left-blocks.ts'
 import type { Patience } from './patience.ts'
 import type { PendingBlocks } from './pending-blocks.ts'
 import type { PendingSeals } from './pending-seals.ts'
@@ -73,6 +74,8 @@ export interface FollowerState {
   readonly blocks: BlockStore
   readonly votes: PendingVotes
   readonly seals: PendingSeals
+  /** What accepted Hosts say themselves gave way. */
+  readonly left: LeftBlocks
   /** Blocks of Views that wait for their votes, those of a View all of one stream. */
   readonly pending: Map<string, PendingBlocks>
   /** Which block 0 accepted Hosts named. */

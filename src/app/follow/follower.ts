@@ -15,6 +15,7 @@ import {
 } from './follow-state.ts'
 import type { StreamListener } from './host-stream.ts'
 import { hasRoom, listen } from './incoming.ts'
+import { createLeftBlocks } from './left-blocks.ts'
 import { createPendingSeals } from './pending-seals.ts'
 import { createPendingVotes } from './pending-votes.ts'
 import { firstMissing, judge, lowestWanted, wake } from './storing.ts'
@@ -71,6 +72,7 @@ export function openRowFollower(options: FollowerOptions, parts: FollowerParts):
     blocks: createBlockStore(parts.store),
     votes: createPendingVotes({ runtime: runtimeVersion }),
     seals: createPendingSeals(options),
+    left: createLeftBlocks(),
     pending: new Map(),
     genesis: new Map(),
     differing: new Map(),

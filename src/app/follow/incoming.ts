@@ -39,6 +39,7 @@ export function listen(
     onBlock: async (block) => {
       if (!opened.some(({ view, withRows }) => withRows && view === block.view))
         throw malformedMessage('rows that were not asked for')
+      noteStored(state, identity, block.number, block.hash)
       await onBlock(state, source, block)
     },
     onStatement: async (bytes) => {
@@ -52,7 +53,7 @@ export function listen(
     onRetract: (view, place) => {
       if (!opened.some((each) => each.view === view))
         throw malformedMessage('a View that was not asked for')
-      state.votes.retract(identity, place?.number ?? null)
+      onLeft(state, identity, place?.number ?? null)
       if (state.feeds.get(view) === source) onRetract(state, view, place)
     },
     onHead: source.onHead,
@@ -71,6 +72,7 @@ async function onWelcome(
   source.onWelcome(welcome)
   if (!accepted.isAccepted(identity)) return
   state.heard.set(identity, welcome.views)
+  state.left.forget(identity)
   state.votes.forgetOf(identity, Math.min(...welcome.views.map(({ tail }) => tail ?? 0)))
   if (genesis !== null) await believeGenesis(state, identity, genesis)
   for (const { view, sdl, state: how } of welcome.views) {
@@ -141,6 +143,26 @@ function pendingBytes({ pending }: FollowerState): number {
   return [...pending.values()].reduce((sum, each) => sum + each.bytes(), 0)
 }
 
+/** A Host says itself what gave way. */
+function onLeft(
+  { parts, votes, left, blocks }: FollowerState,
+  host: string,
+  above: number | null,
+): void {
+  votes.retract(host, above)
+  if (parts.accepted.isAccepted(host)) left.leave(host, above ?? -1, blocks.head())
+}
+
+/** A Host says itself that it has a block, which may be the one that is stored. */
+function noteStored(
+  { left, blocks }: FollowerState,
+  host: string,
+  number: number,
+  hash: string,
+): void {
+  if (number > left.leftAbove(host) && blocks.hashAt(number) === hash) left.have(host, number)
+}
+
 function onRetract(state: FollowerState, view: string, place: FollowedBlock | null): void {
   const pending = state.pending.get(view)
   if (pending === undefined) return
@@ -169,9 +191,14 @@ async function takeExcerpt(
     network: options.network,
     views: parts.views.ids,
     isAccepted: parts.accepted.isAccepted,
-    isKnown: (each) =>
-      votes.isKnown(each, each.signatureIdentity === host) ||
-      blocks.excerpts(each.blockNumber, each.blockHash).some((stored) => says(stored, each)),
+    isKnown: (each) => {
+      const isDirect = each.signatureIdentity === host
+      if (isDirect) noteStored(state, host, each.blockNumber, each.blockHash)
+      return (
+        votes.isKnown(each, isDirect) ||
+        blocks.excerpts(each.blockNumber, each.blockHash).some((stored) => says(stored, each))
+      )
+    },
   })
   if (excerpt === 'forged') throw malformedMessage('a signature is not valid')
   if (excerpt !== 'ignored') {

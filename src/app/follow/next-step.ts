@@ -25,6 +25,8 @@ export interface StepFacts extends LeftOutFacts {
   readonly waitsSinceMs: number
   /** Accepted Hosts that say themselves that they signed rows above a height. */
   signersAbove(number: number): readonly string[]
+  /** The height up to which a Host says itself that it has what is stored; Infinity where it said nothing of that. */
+  leftAbove(host: string): number
   /** What accepted Hosts say of a block. */
   judge(block: PendingBlock): RowsVerdict
 }
@@ -62,8 +64,7 @@ export function nextStep(facts: StepFacts): FeedStep {
   const lowest = withoutGap(pending.slice(0, maxBlocks))
   const agreed = agreedRun(facts, lowest)
   if (agreed === 0) return unagreed(facts, first)
-  if (isConflict(facts, first) || !fits(facts, first))
-    return replace(facts, first, lowest.slice(0, agreed))
+  if (isOfOtherBranch(facts, first)) return replace(facts, first, lowest.slice(0, agreed))
   const conflict = lowest.findIndex((block) => isConflict(facts, block))
   const blocks = lowest.slice(0, conflict < 0 ? agreed : Math.min(agreed, conflict))
   return { kind: 'store', blocks, removeAbove: null }
@@ -128,12 +129,57 @@ function isHopeless(
   return Math.max(agreeing.length, differing.length) + silent < minimumHosts
 }
 
-/** The lowest block is of another branch than what is stored. */
+function isOfOtherBranch(facts: StepFacts, first: PendingBlock): boolean {
+  return (
+    isConflict(facts, first) ||
+    !fits(facts, first) ||
+    deniedBy(facts, first, first.number - 1).length > 0
+  )
+}
+
+/** What is stored, or a part of it, is of another branch than the lowest block. */
 function replace(facts: StepFacts, first: PendingBlock, blocks: readonly PendingBlock[]): FeedStep {
-  const { pending, minimumHosts, storedHead, judge } = facts
-  const isFollowed = judge(first).direct.length >= minimumHosts
+  const { pending, minimumHosts, storedHead } = facts
+  const { agreeing, direct } = facts.judge(first)
+  const isFollowed = direct.length >= minimumHosts
   const isHigher = (): boolean => (pending[agreedRun(facts, pending) - 1]?.number ?? 0) > storedHead
   if (!isFollowed && !isHigher()) return { kind: 'wait', differing: [] }
-  const below = facts.base?.number ?? first.number - 1
-  return { kind: 'store', blocks, removeAbove: Math.min(below, first.number - 1) }
+  const removeAbove = gaveWayAbove(facts, first, agreeing)
+  if (removeAbove === null) return { kind: 'wait', differing: agreeing }
+  const denying = deniedBy(facts, first, removeAbove)
+  if (denying.length > 0) return { kind: 'wait', differing: denying }
+  return { kind: 'store', blocks, removeAbove }
+}
+
+/**
+ * The height above which what is stored goes for a block. Only the Host that feeds says how far below that is where it left
+ * out what is between, and what its parent is: beyond the block itself nothing goes of which fewer than are believed say
+ * themselves that they do not have it. Null where something has to go, and nobody knows from where on.
+ */
+function gaveWayAbove(
+  facts: StepFacts,
+  first: PendingBlock,
+  agreeing: readonly string[],
+): number | null {
+  const right = first.number - 1
+  const below = facts.base?.number ?? right
+  if (below >= right) return right
+  const left = agreeing.map(facts.leftAbove).sort((a, b) => a - b)
+  const above = Math.max(below, left[facts.minimumHosts - 1] ?? Infinity)
+  if (above < right) return above
+  return fits(facts, first) ? right : null
+}
+
+/**
+ * Hosts that agree on a block, and say themselves that what it would stand on gave way, where too few are left without
+ * them: that it stands there is the word of the Host that feeds.
+ */
+function deniedBy(
+  { judge, leftAbove, minimumHosts }: StepFacts,
+  first: PendingBlock,
+  below: number,
+): readonly string[] {
+  const { agreeing } = judge(first)
+  const denying = agreeing.filter((host) => leftAbove(host) < below)
+  return agreeing.length - denying.length < minimumHosts ? denying : []
 }

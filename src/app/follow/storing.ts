@@ -72,6 +72,7 @@ function decide(state: FollowerState, view: KnownView, pending: PendingBlocks): 
     signersAbove: (number) =>
       [...parts.accepted.list()].filter((host) => state.votes.highest(host, view.id) > number),
     storedHead: blocks.head(),
+    leftAbove: (host) => Math.max(state.left.leftAbove(host), blocks.tail() - 1),
     judge: (block) => judge(state, view, block),
     nowMs: performance.now(),
     patience: options.patience,
@@ -156,16 +157,24 @@ async function store(
   first: PendingBlock | undefined,
   step: Extract<FeedStep, { kind: 'store' | 'fail' }>,
 ): Promise<void> {
-  const { options, blocks, votes, seals, parts } = state
+  const { options, blocks, votes, seals, left, parts } = state
   if (step.kind === 'fail') {
     if (first === undefined) return
     await blocks.putFailure(view, first, failureTexts[step.why])
     if (options.hole !== undefined) state.passed.add(first.number)
     return await addLate(state, [first])
   }
+  const own = step.blocks.flatMap(({ number }) => votes.own(number))
   const proofs = { seals: seals.take, excerpts: votes.take }
   await blocks.put(view, step.blocks, step.removeAbove, proofs)
-  if (step.removeAbove !== null) parts.onRemoved(step.removeAbove)
+  if (step.removeAbove !== null) {
+    left.removed(step.removeAbove)
+    parts.onRemoved(step.removeAbove)
+  }
+  for (const { host, number, hash } of own) {
+    if (blocks.hashAt(number) === hash) left.have(host, number)
+    else left.leave(host, number - 1, number)
+  }
   for (const { number } of step.blocks) parts.onHeight(view, number)
   await addLate(state, step.blocks)
 }

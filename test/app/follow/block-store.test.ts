@@ -83,7 +83,7 @@ const rootAt = ({ blocks }: Opened, number: number): string | undefined =>
 
 test('an empty store has no head, and nothing at any height', async (t) => {
   const { blocks } = await open(t)
-  assert.equal(blocks.head(), -1)
+  assert.deepEqual([blocks.tail(), blocks.head()], [0, -1])
   assert.equal(blocks.hashAt(0), undefined)
   assert.equal(blocks.parentAt(0), undefined)
   assert.equal(blocks.doneBelow(view, 100), null)
@@ -94,7 +94,7 @@ test('blocks are stored with their parents, and their rows for the View that mad
   const opened = await open(t)
   await put(opened, [3, 4])
   const { blocks } = opened
-  assert.deepEqual([blocks.head(), blocks.hashAt(4)], [4, hashOf(4)])
+  assert.deepEqual([blocks.tail(), blocks.head(), blocks.hashAt(4)], [3, 4, hashOf(4)])
   assert.equal(blocks.parentAt(4), hashOf(3))
   assert.deepEqual(
     [2, 3, 4, 5].map((number) => blocks.hasRows(view, number)),

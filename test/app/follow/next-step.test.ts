@@ -24,6 +24,8 @@ interface Case {
   readonly lowestWanted?: number
   /** Whether a Host may have what was left out; by default one may. */
   readonly mayHave?: boolean
+  /** Up to where Hosts say themselves that they have what is stored; by default they say nothing of that. */
+  readonly left?: ReadonlyMap<string, number>
   /** Hosts that signed something of the heights that were left out. */
   readonly signers?: readonly string[]
 }
@@ -54,6 +56,7 @@ function step(given: Case): FeedStep {
     lowestWanted: given.lowestWanted ?? pending[0]?.number ?? 0,
     mayHave: () => given.mayHave ?? true,
     leftOutSinceMs: () => 0,
+    leftAbove: (host) => given.left?.get(host) ?? Infinity,
     storedHead: Math.max(-1, ...hashes.keys()),
     judge: (block) => ({ ...two, ...verdicts?.get(block) }),
   }
@@ -220,11 +223,50 @@ test('a block on another one than is stored below waits for a Host that has what
 })
 
 test('a branch without its first block takes the place of all that it gave way to', () => {
-  const waiting: Case = { pending: [otherSeven], stored: [five, six, seven], base: five }
+  const left = new Map([
+    ['A', 5],
+    ['B', 5],
+  ])
+  const waiting: Case = { pending: [otherSeven], stored: [five, six, seven], base: five, left }
   assert.deepEqual(step(waiting), waits)
   assert.deepEqual(step({ ...waiting, nowMs: 10_000 }), {
     kind: 'store',
     blocks: [otherSeven],
     removeAbove: five.number,
   })
+})
+
+test('what is below a block goes only as far as enough Hosts say themselves that it gave way', () => {
+  const four = pendingBlock(4)
+  const stored = [four, five, six, seven]
+  const left = (a: number, b: number): ReadonlyMap<string, number> =>
+    new Map([
+      ['A', a],
+      ['B', b],
+    ])
+  const given: Case = { pending: [otherSeven], stored, base: four, nowMs: 10_000 }
+  const removed = (above: number): object => ({
+    kind: 'store',
+    blocks: [otherSeven],
+    removeAbove: above,
+  })
+  const refused = { kind: 'wait', differing: ['A', 'B'] }
+  assert.deepEqual(step({ ...given, left: left(4, Infinity) }), refused)
+  assert.deepEqual(step({ ...given, left: left(4, 5) }), { kind: 'wait', differing: ['A'] })
+  assert.deepEqual(step({ ...given, left: left(5, 5) }), removed(5))
+  assert.deepEqual(step({ ...given, left: left(4, 4) }), removed(4))
+  assert.deepEqual(step({ ...given, left: left(4, 4), minimumHosts: 1 }), removed(4))
+  const onSix = { ...otherSeven, parent: six.hash }
+  assert.deepEqual(step({ ...given, pending: [onSix] }), { ...removed(6), blocks: [onSix] })
+})
+
+test('a block that stands on what its own Hosts say gave way waits for another parent', () => {
+  const given: Case = { pending: [six], stored: [five], base: five }
+  const left = new Map([['B', 4]])
+  assert.deepEqual(step({ ...given, left }), { kind: 'wait', differing: ['B'] })
+  const three = { agreeing: ['A', 'B', 'C'] }
+  const verdicts = new Map([[six, three]])
+  const stored = { kind: 'store', blocks: [six], removeAbove: null }
+  assert.deepEqual(step({ ...given, left: new Map([['B', 5]]) }), stored)
+  assert.equal(step({ ...given, left, verdicts }).kind, 'store')
 })

@@ -1,0 +1,143 @@
+/** What Hosts say themselves gave way, and that one which lies about it neither removes nor keeps anything. */
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { createLeftBlocks } from '../../../src/app/follow/left-blocks.ts'
+import { usualPatience } from '../../../src/app/follow/patience.ts'
+import type { DigestSigner } from '../../../src/identity/signature.ts'
+import { namedHash } from '../../support/chain/opaque-blocks.ts'
+import { testSigner } from '../../support/chain/sealed-blocks.ts'
+import { until } from '../../support/p2p-room.ts'
+import { connect, type OpenedFollower, storedTo } from '../support/follower-stream.ts'
+import { createMadeChain, type MadeBlock, type MadeChain, madeView } from '../support/made-chain.ts'
+import { madeExcerpt } from '../support/made-host.ts'
+import { openTestFollower } from '../support/test-follower.ts'
+
+test('a Host has what is stored again once it says so of the highest that it left', () => {
+  const left = createLeftBlocks()
+  assert.equal(left.leftAbove('A'), Infinity)
+  left.leave('A', 7, 9)
+  left.leave('A', 8, 9)
+  assert.equal(left.leftAbove('A'), 7)
+  left.have('A', 8)
+  assert.equal(left.leftAbove('A'), 8)
+  left.have('A', 3)
+  assert.equal(left.leftAbove('A'), 8)
+  left.have('A', 9)
+  assert.equal(left.leftAbove('A'), Infinity)
+  left.leave('A', 9, 9)
+  assert.equal(left.leftAbove('A'), Infinity, 'nothing is stored above')
+})
+
+test('what a Host left is no longer left once it is removed, or the Host begins anew', () => {
+  const left = createLeftBlocks()
+  left.leave('A', 7, 9)
+  left.leave('B', 3, 9)
+  left.removed(8)
+  assert.deepEqual([left.leftAbove('A'), left.leftAbove('B')], [7, 3])
+  left.removed(7)
+  assert.deepEqual([left.leftAbove('A'), left.leftAbove('B')], [Infinity, 3])
+  left.forget('B')
+  assert.equal(left.leftAbove('B'), Infinity)
+})
+
+const liar = testSigner('a liar', 'Ed25519')
+const B = testSigner('B', 'Ed25519')
+const C = testSigner('C', 'Ed25519')
+
+interface Voter {
+  readonly identity: string
+  /** It goes back to a block, where there is one, and says what it signed of others. */
+  says(back: MadeBlock | undefined, blocks: readonly MadeBlock[]): Promise<void>
+}
+
+interface Followed {
+  readonly opened: OpenedFollower
+  readonly chain: MadeChain
+  /** The stream of the liar. */
+  readonly feeding: Awaited<ReturnType<typeof connect>>
+  readonly b: Voter
+  readonly c: Voter
+}
+
+/** Two of three Hosts are believed, and the one that lies feeds; the chain has blocks 0 to 5, of which 0 to 4 are stored. */
+async function openFollowed(t: TestContext): Promise<Followed> {
+  const opened = await openTestFollower(t, {
+    views: [madeView],
+    hosts: [liar, B, C].map(({ identity }) => identity),
+    minimumHosts: 2,
+    patience: { ...usualPatience, unseenMs: 0 },
+  })
+  const voter = async (signer: DigestSigner): Promise<Voter> => {
+    const stream = await connect(t, opened, signer, { feeds: [] })
+    return {
+      identity: signer.identity,
+      says: async (back, blocks) => {
+        if (back !== undefined) stream.onRetract(madeView, back)
+        for (const block of blocks) await stream.onStatement(madeExcerpt(block, signer))
+      },
+    }
+  }
+  const [b, c] = [await voter(B), await voter(C)]
+  const feeding = await connect(t, opened, liar)
+  const chain = createMadeChain()
+  chain.grow(6)
+  const stored = chain.blocks().slice(0, 5)
+  await feeding.feed(stored)
+  for (const { says } of [b, c]) await says(undefined, stored)
+  await storedTo(opened, 4)
+  return { opened, chain, feeding, b, c }
+}
+
+/** Resolves once the voters differ from what waits; nothing was removed or stored then. */
+async function untilDenied({ opened, b, c }: Followed): Promise<void> {
+  const { follower, reported } = opened
+  const before = [...reported]
+  const isDenied = ({ identity }: Voter): boolean =>
+    follower.progress(madeView).differing.includes(identity)
+  await until(() => {
+    follower.wake()
+    return [b, c].every(isDenied)
+  })
+  assert.deepEqual(reported, before)
+}
+
+test('a Host that goes back far and leaves out what is between removes nothing', async (t) => {
+  const followed = await openFollowed(t)
+  const { opened, chain, feeding, b, c } = followed
+  const [, one, , , , five] = chain.blocks()
+  assert.ok(one && five)
+  for (const { says } of [b, c]) await says(undefined, [five])
+  feeding.onRetract(madeView, one)
+  await feeding.feed([{ ...five, parent: namedHash('another parent') }])
+  await untilDenied(followed)
+  await (await connect(t, opened, B)).feed([five])
+  await storedTo(opened, 5)
+  assert.deepEqual(opened.reported.slice(5), ['height 5'])
+})
+
+test('a block that gave way goes, though the Host that feeds calls it the parent of the next', async (t) => {
+  for (const isLeftEarly of [false, true]) {
+    const followed = await openFollowed(t)
+    const { opened, chain, feeding, b, c } = followed
+    const gone = chain.blocks()[5]
+    chain.reorganise(1)
+    const [, , , , four, five, six] = chain.blocks()
+    assert.ok(gone && four && five && six)
+    // Where a Host left the block before it was stored here, nothing that is stored gave way then.
+    if (isLeftEarly) await b.says(four, [five])
+    else await b.says(undefined, [gone])
+    await c.says(undefined, [gone])
+    await feeding.feed([gone])
+    await storedTo(opened, 5)
+    if (isLeftEarly) await b.says(undefined, [six])
+    else await b.says(four, [five, six])
+    await c.says(four, [five, six])
+    await feeding.feed([{ ...six, parent: gone.hash }])
+    await untilDenied(followed)
+    const next = await connect(t, opened, B)
+    next.onRetract(madeView, four)
+    await next.feed([five, six])
+    await storedTo(opened, 6)
+    assert.deepEqual(opened.reported.slice(6), ['removed above 4', 'height 5', 'height 6'])
+  }
+})
