@@ -299,6 +299,11 @@ export class ServiceError extends Error {
   }
 }
 
+/** The code of an error, such as ENOENT of a system call; null where it has none. */
+export function codeOf(error: unknown): string | null {
+  return error instanceof Error && 'code' in error ? String(error.code) : null
+}
+
 /** Throws on a programming error; never for bad input. */
 export function invariant(condition: unknown, message: string): asserts condition {
   if (!condition) throw new Error(`broken invariant: ${message}`)

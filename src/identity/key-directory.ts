@@ -6,7 +6,7 @@ import { randomBytes } from 'node:crypto'
 import { link, mkdir, mkdtemp, open, readFile, rmdir, stat, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isPermissionDenied, nearestExisting, permissionDetails } from '../directory-permission.ts'
-import { ServiceError } from '../errors.ts'
+import { codeOf, ServiceError } from '../errors.ts'
 import type { KeyFile, KeyProgram } from './key-file.ts'
 
 const maxBytes = 65_536
@@ -95,10 +95,6 @@ async function syncDirectory(path: string): Promise<void> {
   } finally {
     await directory.close()
   }
-}
-
-function codeOf(error: unknown): string | null {
-  return error instanceof Error && 'code' in error ? String(error.code) : null
 }
 
 function directoryProblem(directory: string, cause: unknown): unknown {

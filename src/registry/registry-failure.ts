@@ -1,5 +1,5 @@
 /** How the registry chain fails, with a remedy for each way. */
-import { type Fact, ServiceError } from '../errors.ts'
+import { codeOf, type Fact, ServiceError } from '../errors.ts'
 
 /** A URL as texts show it: name, password and query may be secrets. */
 export function placeOf(url: string): string {
@@ -23,8 +23,7 @@ export function unreachable(place: string, setting: string, cause: unknown): Ser
 
 /** Node names what is wrong about a certificate so, and OpenSSL what is wrong about who issued it. */
 function isOfCertificate(cause: unknown): boolean {
-  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : ''
-  return /CERT|ISSUER|_LEAF_/.test(code)
+  return /CERT|ISSUER|_LEAF_/.test(codeOf(cause) ?? '')
 }
 
 /** REGISTRY_REFUSED: it answered with an error. */

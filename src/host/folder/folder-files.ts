@@ -5,7 +5,7 @@
 import { constants } from 'node:fs'
 import { type FileHandle, open, opendir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { ServiceError } from '../../errors.ts'
+import { codeOf, ServiceError } from '../../errors.ts'
 import { maxViewFile } from '../../views/view-file.ts'
 
 /** A file that should be a View. */
@@ -40,7 +40,7 @@ async function requireFolder(path: string): Promise<void> {
   try {
     await stat(path)
   } catch (error) {
-    throw unreadable(codeOf(error))
+    throw unreadable(reasonOf(error))
   }
 }
 
@@ -54,7 +54,7 @@ async function namesIn(path: string): Promise<string[]> {
       if (!name.startsWith('.') && name.endsWith(ending)) names.push(name)
     }
   } catch (error) {
-    throw error instanceof ServiceError ? error : unreadable(codeOf(error))
+    throw error instanceof ServiceError ? error : unreadable(reasonOf(error))
   }
   return names
 }
@@ -65,7 +65,7 @@ async function versionOf(path: string): Promise<string | null> {
     const { dev, ino, size, mtimeMs, ctimeMs } = await stat(path)
     return [dev, ino, size, mtimeMs, ctimeMs].join()
   } catch (error) {
-    return codeOf(error) === 'ENOENT' ? null : codeOf(error)
+    return codeOf(error) === 'ENOENT' ? null : reasonOf(error)
   }
 }
 
@@ -79,7 +79,7 @@ export async function readFolderFile(folder: string, name: string): Promise<Uint
     if (!found.isFile()) throw notRead('it is no regular file')
     return await readAll(file)
   } catch (error) {
-    throw error instanceof ServiceError ? error : notRead(codeOf(error))
+    throw error instanceof ServiceError ? error : notRead(reasonOf(error))
   } finally {
     await file?.close()
   }
@@ -97,8 +97,8 @@ async function readAll(file: FileHandle): Promise<Uint8Array> {
   }
 }
 
-function codeOf(error: unknown): string {
-  return error instanceof Error && 'code' in error ? String(error.code) : String(error)
+function reasonOf(error: unknown): string {
+  return codeOf(error) ?? String(error)
 }
 
 function unreadable(why: string): ServiceError {

@@ -1,5 +1,5 @@
 /** The error of an address that cannot be listened on. */
-import { ServiceError } from '../../errors.ts'
+import { codeOf, ServiceError } from '../../errors.ts'
 import type { Address } from '../settings/setting-kinds.ts'
 
 /** An address to listen on, and where it comes from. */
@@ -22,7 +22,7 @@ const reasons: Readonly<Record<string, string>> = {
 export function portUnavailable(listen: ListenAddress, cause: unknown): ServiceError {
   const { address, setting, derivation } = listen
   const { host, port } = address
-  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : 'unknown'
+  const code = codeOf(cause) ?? 'unknown'
   const reason = reasons[code] ?? `cannot be listened on (${code})`
   const subject = `the address ${host}:${port}`
   const message =

@@ -4,6 +4,7 @@
  */
 import { readFile } from 'node:fs/promises'
 import type { Logger } from 'pino'
+import { codeOf } from '../../errors.ts'
 import { openPolling } from '../polling.ts'
 import type { SettingKind } from './setting-kinds.ts'
 
@@ -54,7 +55,7 @@ export async function openLineFile<T>(
 
   const readIfChanged = async (): Promise<boolean> => {
     const text = await readFile(path, 'utf8').catch((error: unknown) => {
-      const problem = error instanceof Error && 'code' in error ? String(error.code) : String(error)
+      const problem = codeOf(error) ?? String(error)
       if (problem !== lastProblem) parts.log.warn({ setting, path, problem }, 'file not readable')
       lastProblem = problem
       return null

@@ -1,5 +1,6 @@
 /** Reads a secret from the file a setting names, as orchestrators mount it. */
 import { readFileSync, statSync } from 'node:fs'
+import { codeOf } from '../../errors.ts'
 
 type SecretReading =
   | { readonly value: string; readonly problem?: undefined }
@@ -22,7 +23,7 @@ export function readSecretFile(place: string, path: string): SecretReading {
     const value = readFileSync(path, 'utf8').replace(/[\r\n]+$/, '')
     return value.trim() === '' ? problem('which is empty') : { value }
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? error.code : null
+    const code = codeOf(error)
     if (code === 'ENOENT' || code === 'ENOTDIR') return problem('where there is nothing')
     if (code === 'EACCES' || code === 'EPERM') return problem('which this user may not read')
     return problem(`which cannot be read (${error instanceof Error ? error.message : error})`)

@@ -1,7 +1,7 @@
 /** `lens new`: a project with a lens that builds. */
 import { mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
-import { ServiceError } from '../../errors.ts'
+import { codeOf, ServiceError } from '../../errors.ts'
 import { usageError } from '../cli/exit-code.ts'
 import { printResult } from '../cli/print.ts'
 import type { Terminal } from '../cli/terminal.ts'
@@ -47,7 +47,7 @@ async function writeFolder(folder: string, files: ReadonlyMap<string, string>): 
     await rename(draft, folder)
   } catch (cause) {
     await rm(draft, { recursive: true, force: true })
-    const code = cause instanceof Error && 'code' in cause ? cause.code : null
+    const code = codeOf(cause)
     if (code !== 'ENOTEMPTY' && code !== 'EEXIST' && code !== 'ENOTDIR') throw cause
     throw new ServiceError('TOOLKIT_FOLDER_TAKEN', `${folder} exists already`, {
       remedy: 'Choose another name, or remove it first.',
