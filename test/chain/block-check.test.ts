@@ -25,6 +25,29 @@ test('a block with exactly its receipts passes', () => {
   checkReceipts(checked, receipts)
 })
 
+test('receipts of a node that writes hashes in another case than its blocks pass', () => {
+  const inUpperCase = (hash: unknown): string => `0x${String(hash).slice(2).toUpperCase()}`
+  const written = receipts.map((receipt) => ({
+    ...receipt,
+    blockHash: inUpperCase(receipt.blockHash),
+    transactionHash: inUpperCase(receipt.transactionHash),
+  }))
+  checkReceipts(checked, written)
+  const { hash, transactions } = block
+  const upper = checkBlock(
+    {
+      ...block,
+      hash: inUpperCase(hash),
+      transactions: (transactions ?? []).map((each) => ({
+        ...(each as object),
+        blockHash: String(hash),
+      })),
+    },
+    number,
+  )
+  checkReceipts(upper, receipts)
+})
+
 const wrongBlocks: readonly [string, unknown][] = [
   ['text', 'nope'],
   ['a block without a hash', { ...block, hash: null }],

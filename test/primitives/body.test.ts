@@ -178,6 +178,18 @@ test('a chunk is closed early once its documents reach 256 KiB', () => {
   assert.equal(verifyBody(network, body).count, 5)
 })
 
+test('a block of the time 0 is verified as any other', () => {
+  const block = {
+    hash: `0x${'a'.repeat(64)}`,
+    number: '0x0',
+    parentHash: `0x${'0'.repeat(64)}`,
+    timestamp: '0x0',
+    transactions: [],
+  }
+  const { body } = encodeBody(toDocuments(network, block, []))
+  assert.equal(verifyBody(network, body).timestamp, 0)
+})
+
 test('a block without transactions has a body of one document', () => {
   const [made] = createChain({ count: 1, shape: shapes.empty })
   assert.ok(made !== undefined)

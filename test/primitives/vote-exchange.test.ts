@@ -124,6 +124,32 @@ test('requests and answers are the DAG-CBOR of the lists that the protocol names
     assert.deepEqual(Buffer.from(message), Buffer.from(encode(value)))
 })
 
+test('a list of the protocol with one item more is refused, whatever stands around it', () => {
+  const [key, half] = [Buffer.alloc(32, 0xab), Buffer.alloc(16, 0xcd)]
+  const cases: [(bytes: Uint8Array) => unknown, whole: unknown, ...longer: unknown[]][] = [
+    [decodeVoteRequest, ['heads', [key]], ['heads', [key], 1]],
+    [decodeVoteRequest, ['digests', 3, 70, []], ['digests', 3, 70, [], 1]],
+    [
+      decodeVoteRequest,
+      ['seals', key, 3, 70, [5, key]],
+      ['seals', key, 3, 70, [5, key], 1],
+      ['seals', key, 3, 70, [5, key, 1]],
+    ],
+    [
+      decodeDigestsAnswer,
+      ['digests', [[key, 7, half]]],
+      ['digests', [[key, 7, half]], 1],
+      ['digests', [[key, 7, half, 1]]],
+    ],
+    [decodeSealsAnswer, ['seals', [], true], ['seals', [], true, 1]],
+    [decodeHeadsAnswer, ['heads', [key]], ['heads', [key], 1]],
+  ]
+  for (const [decode, whole, ...longer] of cases) {
+    decode(encode(whole))
+    for (const value of longer) assert.throws(() => decode(encode(value)), refusal)
+  }
+})
+
 test('one request is bounded', async (t) => {
   const key = 'ab'.repeat(33)
   const many = (count: number): string[] => Array.from({ length: count }, () => key)

@@ -21,6 +21,13 @@ test('a View that neither an event nor the former list had is missed, once', () 
   assert.equal(listed(missed, 1, 2, 3, 4, 5, 6), 2)
 })
 
+test('Views are told apart by the last digits of their IDs, the first of which may be the same', () => {
+  const ids = ['0', '1'].map((last) => `0x${'fedcba9876543210'.repeat(4).slice(1)}${last}`)
+  const list = createMissedViews().begin()
+  list.add([...ids, ...ids])
+  assert.equal(list.end(), 2)
+})
+
 test('an event that arrives during a list counts for that list and the next one', () => {
   const missed = createMissedViews()
   listed(missed, 1)

@@ -157,6 +157,15 @@ test('the first topics of events are those that viem computes', () => {
   )
 })
 
+test('an ABI of which an entry or a parameter is no object has no first topics', () => {
+  const event = { type: 'event', name: 'E', inputs: [{ type: 'bool' }] }
+  assert.equal(eventTopics([event])?.length, 1)
+  for (const odd of [7, null, 'event', true, []]) {
+    assert.equal(eventTopics([event, odd]), null)
+    assert.equal(eventTopics([{ ...event, inputs: [{ type: 'bool' }, odd] }]), null)
+  }
+})
+
 test('no log that a lens makes a row of is excluded by the hints', () => {
   const logs = recordedLogs()
   const first = logs[0]?.address ?? assert.fail()

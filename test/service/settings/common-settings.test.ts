@@ -99,6 +99,24 @@ test('queries share no less memory than a few of them take, and no limit of thei
   }
 })
 
+const bounds: readonly (readonly [variable: string, least: number, most: number])[] = [
+  ['PRUNER_MAX_BLOCKS', 1, 1_000_000_000],
+  ['GRAPHQL_MAX_DEPTH', 1, 100],
+  ['GRAPHQL_MAX_CONDITIONS', 1, 20_000],
+  ['GRAPHQL_MAX_RESULT_BYTES', 1_024, 1_073_741_824],
+  ['GRAPHQL_MAX_MS', 1, 600_000],
+  ['GRAPHQL_MAX_HELD_BYTES', 16_777_216, 68_719_476_736],
+]
+for (const [variable, least, most] of bounds)
+  test(`${variable} is from ${least} to ${most}`, () => {
+    for (const value of [least, most]) assert.doesNotThrow(() => load({ [variable]: `${value}` }))
+    const message = new RegExp(
+      `^${variable}: found "\\d+", accepted is .* from ${least} to ${most}`,
+    )
+    for (const value of [least - 1, most + 1])
+      assert.throws(() => load({ [variable]: `${value}` }), { message })
+  })
+
 test('a variable that looks misspelt is refused from eight letters on', () => {
   assert.throws(() => load({ LOG_LEVE: 'debug' }), {
     message: 'LOG_LEVE is not a variable of ours; did you mean LOG_LEVEL?',

@@ -130,6 +130,7 @@ const cases: Readonly<Record<string, Case>> = {
     ]),
     bad: [
       checksummed.replace('aA', 'Aa'),
+      `0x${digits.replace(/[a-f]/, (letter) => letter.toUpperCase())}`,
       checksummed.slice(0, -1),
       `${checksummed}0`,
       digits,
