@@ -291,11 +291,12 @@ function createChanges(state: () => AppState, log: Logger): Changes {
       if (listeners.size === 0) return
       timer ??= setTimeout(() => {
         timer = undefined
-        try {
-          const now = state()
-          for (const listener of listeners) listener(now)
-        } catch (error) {
-          log.error({ err: error }, 'a listener of the application failed')
+        for (const listener of listeners) {
+          try {
+            listener(state())
+          } catch (error) {
+            log.error({ err: error }, 'a listener of the application failed')
+          }
         }
       }, changeMs)
     },

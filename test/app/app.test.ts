@@ -37,6 +37,18 @@ test('an application has the rows of a View from its first block on, and each th
   assert.deepEqual(await amounts(app), amountsOf(0, 22))
 })
 
+test('a listener that throws keeps no other one from the state', async (t) => {
+  const chain = createMadeChain()
+  const host = await openMadeHost(t, { chain })
+  const app = await openTestApp(t, { hosts: [host] })
+  app.onChange(() => {
+    throw new Error('of the application')
+  })
+  const known = untilState(app, (state) => topOf(state) === 4)
+  chain.grow(5)
+  await known
+})
+
 test('an application answers without any Host, and goes on where it ended', async (t) => {
   const chain = createMadeChain()
   chain.grow(10)
