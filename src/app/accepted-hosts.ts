@@ -2,6 +2,7 @@
  * Whose word about rows counts: the Hosts that the application names, or else those that its peers prove to be. What a
  * peer proved is kept, so that it cannot be several Hosts one after the other.
  */
+import { encodeJsonRecord, readJsonRecord } from '../store/json-record.ts'
 import type { StoreWriter } from '../store/store.ts'
 
 interface AcceptedOptions {
@@ -37,10 +38,10 @@ export function openAcceptedHosts(
     readonly onChange: (hosts: ReadonlySet<string>) => void
   },
 ): AcceptedHosts {
-  const kept = store.reader.read((snapshot) => snapshot.record(recordName))
-  const pins = new Map<string, string>(
-    kept === undefined ? [] : Object.entries(JSON.parse(Buffer.from(kept).toString())),
+  const kept = store.reader.read((snapshot) =>
+    readJsonRecord<Readonly<Record<string, string>>>(snapshot, recordName),
   )
+  const pins = new Map(Object.entries(kept ?? {}))
   for (const peer of pins.keys()) if (!peers.includes(peer)) pins.delete(peer)
   let accepted: ReadonlySet<string> = new Set(listed ?? pins.values())
   onChange(accepted)
@@ -54,9 +55,7 @@ export function openAcceptedHosts(
       if (pinned !== undefined) return pinned === identity
       pins.set(peer, identity)
       // Where the store cannot be written, its next write says so.
-      store
-        .putRecord(recordName, Buffer.from(JSON.stringify(Object.fromEntries(pins))))
-        .catch(() => undefined)
+      store.putRecord(recordName, encodeJsonRecord(Object.fromEntries(pins))).catch(() => undefined)
       accepted = new Set(pins.values())
       onChange(accepted)
       return true

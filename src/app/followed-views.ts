@@ -8,6 +8,7 @@ import { ServiceError } from '../errors.ts'
 import type { ServedView } from '../graphql/catalog/view-entity.ts'
 import { createViewSchemaCheck } from '../graphql/schema/view-schema-check.ts'
 import { createInTurn } from '../primitives/in-turn.ts'
+import { encodeJsonRecord, readJsonRecord } from '../store/json-record.ts'
 import type { StoreWriter } from '../store/store.ts'
 import { servedNames } from '../views/names/served-names.ts'
 import { parseRowType, type RowType } from '../views/row-type.ts'
@@ -77,7 +78,7 @@ export async function openFollowedViews(
   let stored = readStored(store)
   let known: ReadonlyMap<string, KnownView> = new Map()
   const change = async (next: StoredViews): Promise<void> => {
-    await store.putRecord(recordName, Buffer.from(JSON.stringify(next)))
+    await store.putRecord(recordName, encodeJsonRecord(next))
     stored = next
     known = new Map(
       next.views.map((view) => {
@@ -146,7 +147,6 @@ export async function openFollowedViews(
 }
 
 function readStored(store: ViewsParts['store']): StoredViews {
-  const bytes = store.reader.read((snapshot) => snapshot.record(recordName))
-  if (bytes === undefined) return { views: [], removed: [], next: 0 }
-  return JSON.parse(Buffer.from(bytes).toString())
+  const kept = store.reader.read((snapshot) => readJsonRecord<StoredViews>(snapshot, recordName))
+  return kept ?? { views: [], removed: [], next: 0 }
 }

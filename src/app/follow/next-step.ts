@@ -64,7 +64,10 @@ export function nextStep(facts: StepFacts): FeedStep {
   const lowest = withoutGap(pending.slice(0, maxBlocks))
   const agreed = agreedRun(facts, lowest)
   if (agreed === 0) return unagreed(facts, first)
-  if (isOfOtherBranch(facts, first)) return replace(facts, first, lowest.slice(0, agreed))
+  const verdict = facts.judge(first)
+  const isOnOther = deniedBy(facts, verdict, first.number - 1).length > 0
+  if (isConflict(facts, first) || !fits(facts, first) || isOnOther)
+    return replace(facts, first, verdict, lowest.slice(0, agreed))
   const conflict = lowest.findIndex((block) => isConflict(facts, block))
   const blocks = lowest.slice(0, conflict < 0 ? agreed : Math.min(agreed, conflict))
   return { kind: 'store', blocks, removeAbove: null }
@@ -129,24 +132,21 @@ function isHopeless(
   return Math.max(agreeing.length, differing.length) + silent < minimumHosts
 }
 
-function isOfOtherBranch(facts: StepFacts, first: PendingBlock): boolean {
-  return (
-    isConflict(facts, first) ||
-    !fits(facts, first) ||
-    deniedBy(facts, first, first.number - 1).length > 0
-  )
-}
-
 /** What is stored, or a part of it, is of another branch than the lowest block. */
-function replace(facts: StepFacts, first: PendingBlock, blocks: readonly PendingBlock[]): FeedStep {
+function replace(
+  facts: StepFacts,
+  first: PendingBlock,
+  verdict: RowsVerdict,
+  blocks: readonly PendingBlock[],
+): FeedStep {
   const { pending, minimumHosts, storedHead } = facts
-  const { agreeing, direct } = facts.judge(first)
+  const { agreeing, direct } = verdict
   const isFollowed = direct.length >= minimumHosts
   const isHigher = (): boolean => (pending[agreedRun(facts, pending) - 1]?.number ?? 0) > storedHead
   if (!isFollowed && !isHigher()) return { kind: 'wait', differing: [] }
   const removeAbove = gaveWayAbove(facts, first, agreeing)
   if (removeAbove === null) return { kind: 'wait', differing: agreeing }
-  const denying = deniedBy(facts, first, removeAbove)
+  const denying = deniedBy(facts, verdict, removeAbove)
   if (denying.length > 0) return { kind: 'wait', differing: denying }
   return { kind: 'store', blocks, removeAbove }
 }
@@ -175,11 +175,10 @@ function gaveWayAbove(
  * them: that it stands there is the word of the Host that feeds.
  */
 function deniedBy(
-  { judge, leftAbove, minimumHosts }: StepFacts,
-  first: PendingBlock,
+  { leftAbove, minimumHosts }: StepFacts,
+  { agreeing }: RowsVerdict,
   below: number,
 ): readonly string[] {
-  const { agreeing } = judge(first)
   const denying = agreeing.filter((host) => leftAbove(host) < below)
   return agreeing.length - denying.length < minimumHosts ? denying : []
 }

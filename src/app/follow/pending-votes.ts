@@ -3,7 +3,6 @@
  * none where it signed two results. What it says itself of a height comes before what others pass on of it, so that
  * nobody can hold an old branch that it once signed against what it follows now.
  */
-import type { FollowedBlock } from '../../follow/open-frames.ts'
 import { keptStatements } from '../../row-votes/kept-statements.ts'
 import type { RowStatement } from '../../row-votes/row-statement.ts'
 import { countRowVotes } from '../../row-votes/row-votes.ts'
@@ -36,8 +35,8 @@ export interface PendingVotes {
   isKnown(excerpt: StatementExcerpt, isDirect: boolean): boolean
   /** A Host says itself that what it signed above a height gave way; null for everything. */
   retract(host: string, above: number | null): void
-  /** The blocks that Hosts say themselves are at a height. */
-  own(number: number): readonly HostBlock[]
+  /** The hashes of the blocks that Hosts say themselves are at a height. */
+  own(number: number): readonly OwnHash[]
   /** Counts these as well as `stored` ones, which were taken out before. */
   judge(rows: ClaimedRows, stored: readonly CountedStatement[]): RowsVerdict
   /** Takes the statements about a block out, since it is stored; those about others at its height go. */
@@ -58,8 +57,9 @@ type CountedStatement = Pick<
   'blockHash' | 'root' | 'runtime' | 'signatureIdentity' | 'leaves'
 >
 
-interface HostBlock extends FollowedBlock {
+interface OwnHash {
   readonly host: string
+  readonly hash: string
 }
 
 interface HostVotes {
@@ -110,9 +110,7 @@ export function createPendingVotes({ runtime }: { readonly runtime: number }): P
         if (above === null || number > above) votes.own = null
     },
     own: (number) =>
-      votesAt(number).flatMap(([host, { own }]) =>
-        own === null ? [] : [{ host, number, hash: own }],
-      ),
+      votesAt(number).flatMap(([host, { own }]) => (own === null ? [] : [{ host, hash: own }])),
     judge: ({ view, number, hash, rowsRoot, count }, stored) => {
       const said = votesAt(number).filter(([, { own }]) => own === null || own === hash)
       const statements = [...said.flatMap(([, { excerpts }]) => excerpts), ...stored]

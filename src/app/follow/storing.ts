@@ -55,6 +55,7 @@ async function step(state: FollowerState, view: KnownView): Promise<boolean> {
 
 function decide(state: FollowerState, view: KnownView, pending: PendingBlocks): FeedStep {
   const { options, parts, blocks } = state
+  const lowestStored = blocks.tail()
   const step = nextStep({
     pending: pending.list(),
     base: pending.base(),
@@ -72,7 +73,7 @@ function decide(state: FollowerState, view: KnownView, pending: PendingBlocks): 
     signersAbove: (number) =>
       [...parts.accepted.list()].filter((host) => state.votes.highest(host, view.id) > number),
     storedHead: blocks.head(),
-    leftAbove: (host) => Math.max(state.left.leftAbove(host), blocks.tail() - 1),
+    leftAbove: (host) => Math.max(state.left.leftAbove(host), lowestStored - 1),
     judge: (block) => judge(state, view, block),
     nowMs: performance.now(),
     patience: options.patience,
@@ -164,15 +165,17 @@ async function store(
     if (options.hole !== undefined) state.passed.add(first.number)
     return await addLate(state, [first])
   }
-  const own = step.blocks.flatMap(({ number }) => votes.own(number))
+  const said = step.blocks.flatMap(({ number, hash }) =>
+    votes.own(number).map((own) => ({ host: own.host, number, isStored: own.hash === hash })),
+  )
   const proofs = { seals: seals.take, excerpts: votes.take }
   await blocks.put(view, step.blocks, step.removeAbove, proofs)
   if (step.removeAbove !== null) {
     left.removed(step.removeAbove)
     parts.onRemoved(step.removeAbove)
   }
-  for (const { host, number, hash } of own) {
-    if (blocks.hashAt(number) === hash) left.have(host, number)
+  for (const { host, number, isStored } of said) {
+    if (isStored) left.have(host, number)
     else left.leave(host, number - 1, number)
   }
   for (const { number } of step.blocks) parts.onHeight(view, number)
