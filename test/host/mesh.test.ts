@@ -85,8 +85,9 @@ describe('a Host beside one Generator', () => {
     await listened(generator, again)
     await generator.publish(createChain({ count: 3, parent: last(missed) }))
     await again.reached(513)
+    // What is gossiped may be stored before what was missed is asked for.
+    await until(() => again.status.state().gaps.length === 0)
     assert.deepEqual(storedChain(again.reader), chainOf(generator))
-    assert.deepEqual(again.status.state().gaps, [])
   })
 
   test('that keeps 50 blocks asks for the newest 50 and shows exactly those', async (t) => {
