@@ -21,6 +21,7 @@ import type { RegistryReport } from './registry-report.ts'
 import {
   createViewFilter,
   type FilteredView,
+  type Standing,
   viewAllowEntry,
   viewFilterEntry,
 } from './view-filter.ts'
@@ -153,7 +154,7 @@ function follow(
 
 interface Filters {
   /** How a View stands in the lists of this moment. */
-  standing(view: FilteredView): 'allowed' | 'denied' | 'neither'
+  standing(view: FilteredView): Standing
   /** Why the file of what is denied cannot be read; null where it can, or there is none. */
   denyProblem(): string | null
   /** Calls the listener after a file has changed. One listener. */

@@ -79,6 +79,22 @@ export function openOutcomes(
   }
 }
 
+/** For how long a View that cannot be served is not tried again. */
+export const retryMs = { unreachable: 60_000, refused: 3_600_000, wrong: 86_400_000 } as const
+
+/** Notes an outcome for so long. What its bytes have proven before is kept where nothing is said of that. */
+export function noteOutcome(
+  outcomes: Pick<Outcomes, 'of' | 'note'>,
+  id: string,
+  outcome: Pick<NotServed, 'state' | 'reason'> &
+    Partial<Pick<NotServed, 'bytes' | 'fields' | 'proven'>>,
+  { forMs, isKept = false }: { readonly forMs: number; readonly isKept?: boolean },
+): void {
+  const proven = outcomes.of(id)?.proven ?? null
+  const untilMs = Date.now() + forMs
+  outcomes.note(id, { bytes: 0, fields: 0, proven, ...outcome, untilMs }, isKept)
+}
+
 const noFields = { fields: 0 }
 
 function withShortReason(outcome: NotServed): NotServed {

@@ -43,11 +43,11 @@ interface ViewFilters {
   readonly deny: readonly string[]
 }
 
-/** How a View stands in both lists: who is denied by name stays so, also where its creator is allowed. */
-export function createViewFilter({
-  allow,
-  deny,
-}: ViewFilters): (view: FilteredView) => 'allowed' | 'denied' | 'neither' {
+/** How a View stands in both lists. */
+export type Standing = 'allowed' | 'denied' | 'neither'
+
+/** Who is denied by name stays so, also where its creator is allowed. */
+export function createViewFilter({ allow, deny }: ViewFilters): (view: FilteredView) => Standing {
   const allowed = new Set(allow)
   const denied = new Set(deny)
   return (view) => {
