@@ -1,6 +1,7 @@
 /** `viewmesh doctor`: what the toolkit needs on this machine, and what it does not. */
 import { readFile } from 'node:fs/promises'
 import process from 'node:process'
+import { z } from 'zod'
 import { ServiceError } from '../../errors.ts'
 import { paths, ports } from '../../service/contract.ts'
 import { failureText } from '../../service/failure-text.ts'
@@ -95,14 +96,19 @@ async function checkProject(terminal: Terminal): Promise<MachineCheck> {
   }
 }
 
+/** What every Host answers. */
+const viewList = z.object({ views: z.array(z.unknown()) })
+
 /** A Host is needed for nothing but deploying and testing on its blocks. */
 async function checkHost({ signal }: Terminal, url: string): Promise<MachineCheck> {
   const name = 'Host'
   try {
     const request = { method: 'GET', path: paths.views, signal } as const
-    const { status } = await requestHost({ url, token: null }, request)
-    if (status === 200) return { name, outcome: 'passed', message: url }
-    return { name, outcome: 'warning', message: `${url} answers with the status ${status}` }
+    const { status, body } = await requestHost({ url, token: null }, request)
+    if (status !== 200)
+      return { name, outcome: 'warning', message: `${url} answers with the status ${status}` }
+    if (viewList.safeParse(body).success) return { name, outcome: 'passed', message: url }
+    return { name, outcome: 'warning', message: `${url} answers, and not as a Host does` }
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error
     const message = `${error.message}: deploying starts one, npm start as well`

@@ -1,5 +1,6 @@
 /** Requests to a Host's API port, with bounds on time and size: a Host is as little trusted as any other peer. */
 import { ServiceError } from '../../errors.ts'
+import { hasMoreParts, isNestedDeeper } from '../../json-parts.ts'
 import { readBounded } from '../../read-bounded.ts'
 
 /** A Host as a command was given it. */
@@ -30,6 +31,10 @@ interface HostResponse {
 }
 
 const defaults = { timeoutMs: 30_000, maxBytes: 64 * 1024 * 1024 }
+/** Values and brackets of a response: a block of 64 MiB has some 1,400,000, and as many as this take some 250 MB. */
+const maxParts = 2_000_000
+/** Brackets that may be open at once: a log of a transaction of a block is at 7. */
+const maxDepth = 64
 
 /** Where a Host is by default. */
 const defaultHostUrl = 'http://127.0.0.1:9181'
@@ -91,6 +96,10 @@ async function readText(response: Response, origin: string, maxBytes: number): P
 }
 
 function parseBody(text: string, origin: string): unknown {
+  if (isNestedDeeper(text, maxDepth))
+    throw answerInvalid(origin, `answered JSON of more than ${maxDepth} brackets in each other`)
+  if (hasMoreParts(text, maxParts))
+    throw answerInvalid(origin, `answered more than ${maxParts} values to one request`)
   try {
     return JSON.parse(text)
   } catch {

@@ -1,7 +1,8 @@
 /** What a Host says of a View that it accepted: allowed, and probably not wanted. */
 import { z } from 'zod'
-import { remark, toSingleLine } from '../cli/print.ts'
+import { remark } from '../cli/print.ts'
 import type { Terminal } from '../cli/terminal.ts'
+import { hostText } from './host-text.ts'
 
 /** In the words of the Host. */
 export interface HostWarning {
@@ -12,11 +13,11 @@ export interface HostWarning {
 
 /** Hosts know a handful; a stranger's may send more, of which the first are shown. */
 const maxWarnings = 20
-const maxCharacters = 2_000
-const text: z.ZodType<string> = z
-  .string()
-  .transform((value) => toSingleLine(value.slice(0, maxCharacters)))
-const warning: z.ZodType<HostWarning> = z.object({ code: text, message: text, remedy: text })
+const warning: z.ZodType<HostWarning> = z.object({
+  code: hostText,
+  message: hostText,
+  remedy: hostText,
+})
 
 /** Those of an answer; a Host of an earlier version sends none. */
 export const hostWarnings: z.ZodType<readonly HostWarning[]> = z

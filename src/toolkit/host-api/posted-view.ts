@@ -3,8 +3,8 @@ import { z } from 'zod'
 import { ServiceError } from '../../errors.ts'
 import { paths } from '../../service/contract.ts'
 import { noSender, viewIDs } from '../../views/view-id.ts'
-import { toSingleLine } from '../cli/print.ts'
 import { answerInvalid, type HostAddress, requestHost } from './host-request.ts'
+import { hostText } from './host-text.ts'
 import { type HostWarning, hostWarnings } from './host-warnings.ts'
 
 /** A View as a Host reports it. */
@@ -27,21 +27,24 @@ interface PostedView {
   readonly isNew: boolean
 }
 
+/** No query may have a longer name. */
+const maxNameCharacters = 256
+
 const reportSchema: z.ZodType<HostedReport> = z.object({
   id: z.string().regex(/^0x[0-9a-f]{64}$/),
   address: z.string().regex(/^0x[0-9a-fA-F]{40}$/),
-  name: z.string().regex(/^\w+$/),
-  state: z.string().regex(/^\w+$/),
+  name: z.string().max(maxNameCharacters).regex(/^\w+$/),
+  state: z.string().regex(/^\w{1,32}$/),
   rows: z.number(),
   blocks_failed: z.number(),
-  error: z.object({ code: z.string().optional(), message: z.string() }).nullable(),
+  error: z.object({ code: hostText.optional(), message: hostText }).nullable(),
   warnings: hostWarnings,
 })
 const refusalSchema = z.object({
-  error: z.string().optional(),
-  message: z.string().optional(),
-  code: z.string().optional(),
-  remedy: z.string().optional(),
+  error: hostText.optional(),
+  message: hostText.optional(),
+  code: hostText.optional(),
+  remedy: hostText.optional(),
 })
 
 /**
@@ -108,13 +111,13 @@ function toReport({ url }: HostAddress, answer: unknown, wanted: string): Hosted
 
 function refused({ url, token }: HostAddress, status: number, answer: unknown): ServiceError {
   const { message, error, code, remedy } = refusalSchema.safeParse(answer).data ?? {}
-  const said = toSingleLine(message ?? error ?? '').slice(0, 2000)
+  const said = message ?? error ?? ''
   return new ServiceError(
     'TOOLKIT_HOST_REFUSED',
     `${new URL(url).origin} refuses: ${said === '' ? `status ${status}` : said}`,
     {
-      facts: { status, ...(code !== undefined && { code: toSingleLine(code).slice(0, 80) }) },
-      remedy: remedyOf(status, token) ?? toSingleLine(remedy ?? 'Read the log of the Host.'),
+      facts: { status, ...(code !== undefined && { code: code.slice(0, 80) }) },
+      remedy: remedyOf(status, token) ?? remedy ?? 'Read the log of the Host.',
     },
   )
 }

@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { mkdir, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { openTestTerminal } from '../support/test-terminal.ts'
@@ -41,6 +44,17 @@ test('a View that cannot be read fails the check of the project, with exit code 
   const { checks } = JSON.parse(stdout) as { checks: { name: string; message: string }[] }
   const { message = '' } = checks.find(({ name }) => name === 'project') ?? {}
   assert.match(message, /^error: views\/Broken\/view.yaml has lenses that are not a list\n/)
+})
+
+test('what answers where a Host should, and not as one does, is a warning', async (context) => {
+  const { run } = await openTestTerminal(context)
+  const server = createServer((_request, response) => response.end('{"views":{}}'))
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  context.after(() => server.close())
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const { exitCode, stdout } = await run(['doctor', '--host', url])
+  assert.equal(exitCode, 0)
+  assert.equal(stdout.split('\n')[4], `warning Host: ${url} answers, and not as a Host does`)
 })
 
 test('Views are counted in the singular and the plural', async (context) => {

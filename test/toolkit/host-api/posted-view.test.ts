@@ -101,13 +101,29 @@ test('where a Generator or a playground answers, the URL of a Host is asked for'
 })
 
 test('an answer that is no report of a View is refused', async (context) => {
-  for (const body of [{}, [], { ...report, id: '0x1' }, { ...report, name: 'a b' }]) {
+  for (const body of [
+    {},
+    [],
+    { ...report, id: '0x1' },
+    { ...report, name: 'a b' },
+    { ...report, name: 'a'.repeat(257) },
+    { ...report, state: 'a'.repeat(33) },
+  ]) {
     const host = { url: await answering(context, 200, body), token: null }
     await assert.rejects(findView(host, report.id, signal), {
       code: 'TOOLKIT_HOST_ANSWER_INVALID',
       message: `${host.url} returned something other than the report of a View`,
     })
   }
+})
+
+test('the longest name and state are taken, and one bounded line of what is wrong', async (context) => {
+  const longest = { ...report, name: 'a'.repeat(256), state: 'b'.repeat(32) }
+  const error = { code: 'X\n', message: `no\u001b[2J\n${'x'.repeat(5_000)}` }
+  const host = { url: await answering(context, 200, { ...longest, error }), token: null }
+  const found = await findView(host, report.id, signal)
+  const message = `no ${'x'.repeat(1_993)}`
+  assert.deepEqual(found, { ...longest, error: { code: 'X ', message }, warnings: [] })
 })
 
 test('the report of another View than the posted or the wanted one is refused', async (context) => {
@@ -144,7 +160,7 @@ test('the token goes to the Host alone, and no redirect is followed', async (con
   ])
 })
 
-test('what a Host answers is bounded in size and time', async (context) => {
+test('what a Host answers is bounded in size, values and time', async (context) => {
   const url = await answering(context, 200, '"12345678"')
   const request = { method: 'GET', path: '/' } as const
   const host = { url, token: null }
@@ -158,6 +174,21 @@ test('what a Host answers is bounded in size and time', async (context) => {
     code: 'TOOLKIT_HOST_TIMEOUT',
     message: `${silent.url} did not answer in 20 ms`,
   })
+  const refused = async (body: string, what: string): Promise<void> => {
+    const url = await answering(context, 200, body)
+    await assert.rejects(requestHost({ url, token: null }, request), {
+      code: 'TOOLKIT_HOST_ANSWER_INVALID',
+      message: `${url} answered ${what}`,
+    })
+  }
+  const nested = (depth: number): string => `${'['.repeat(depth)}${']'.repeat(depth)}`
+  const deep = { url: await answering(context, 200, nested(64)), token: null }
+  assert.equal(JSON.stringify((await requestHost(deep, request)).body), nested(64))
+  await refused(nested(65), 'JSON of more than 64 brackets in each other')
+  const listing = (values: number): string => `[${'0,'.repeat(values - 1)}0]`
+  const many = { url: await answering(context, 200, listing(2_000_000)), token: null }
+  assert.equal(((await requestHost(many, request)).body as readonly unknown[]).length, 2_000_000)
+  await refused(listing(2_000_001), 'more than 2000000 values to one request')
   const reason = new Error('stopped')
   const stopped = { ...request, signal: AbortSignal.abort(reason) }
   await assert.rejects(requestHost(silent, stopped), reason)
