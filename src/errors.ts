@@ -78,7 +78,8 @@ export const errorCodes = {
     'A Host admits no View of the registry chain, because the file of those that it must not serve cannot be read.',
   HOST_REGISTRY_INCOMPLETE:
     'A Host is told where the registry chain tells of Views, and not where it lists them.',
-  HOST_SCHEMA_UNAUTHORIZED: 'A Generator refuses the token that was sent for its schema.',
+  HOST_SCHEMA_UNAUTHORIZED:
+    'A Generator refuses the token that was sent for its schema, or it cannot be sent.',
   HOST_SCHEMA_UNREACHABLE: 'A Generator’s schema endpoint did not respond in time.',
   HOST_SCHEMA_UNREADABLE: 'The response of a Generator’s schema endpoint is not a schema.',
   HOST_SIGNER_BELOW: 'A signer stands below every block that the Host keeps.',

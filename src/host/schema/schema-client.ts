@@ -1,4 +1,5 @@
 /** Asks a Generator for its schema, with bounds on time and size and a remedy for each way to fail. */
+import { bearerAuthorization } from '../../bearer-authorization.ts'
 import { ServiceError } from '../../errors.ts'
 import { readBounded } from '../../read-bounded.ts'
 import { paths } from '../../service/contract.ts'
@@ -61,11 +62,11 @@ function schemaUrl(base: string): string {
 
 async function request(url: string, source: SchemaSource, signal: AbortSignal): Promise<Response> {
   const deadline = AbortSignal.timeout(source.timeoutMs ?? 5_000)
-  const headers: Record<string, string> = { accept: 'application/json' }
-  if (source.token !== null) headers['authorization'] = `Bearer ${source.token}`
+  const authorization = source.token === null ? {} : bearerAuthorization(source.token)
+  if (authorization === null) throw unsendable(placeOf(url))
   try {
     return await fetch(url, {
-      headers,
+      headers: { accept: 'application/json', ...authorization },
       redirect: 'error',
       signal: AbortSignal.any([signal, deadline]),
     })
@@ -73,6 +74,15 @@ async function request(url: string, source: SchemaSource, signal: AbortSignal): 
     signal.throwIfAborted()
     throw unreachable(placeOf(url), cause)
   }
+}
+
+function unsendable(url: string): ServiceError {
+  const what = 'a line end, or another character that no request can carry'
+  return new ServiceError(
+    'HOST_SCHEMA_UNAUTHORIZED',
+    `the token for the Generator at ${url} has ${what}`,
+    { facts: { url }, remedy: 'Write GENERATOR_SCHEMA_AUTH_TOKEN, or its file, on one line.' },
+  )
 }
 
 function unreachable(url: string, cause: unknown): ServiceError {

@@ -1,4 +1,5 @@
 /** Requests to a Host's API port, with bounds on time and size: a Host is as little trusted as any other peer. */
+import { bearerAuthorization } from '../../bearer-authorization.ts'
 import { ServiceError } from '../../errors.ts'
 import { hasMoreParts, isNestedDeeper } from '../../json-parts.ts'
 import { readBounded } from '../../read-bounded.ts'
@@ -41,8 +42,8 @@ const defaultHostUrl = 'http://127.0.0.1:9181'
 
 /**
  * Sends a request; follows no redirect.
- * @throws ServiceError `TOOLKIT_HOST_UNREACHABLE`, `TOOLKIT_HOST_TIMEOUT`, `TOOLKIT_HOST_ANSWER_INVALID`; the reason of
- *   the signal.
+ * @throws ServiceError `TOOLKIT_HOST_UNREACHABLE`, `TOOLKIT_HOST_TIMEOUT`, `TOOLKIT_HOST_ANSWER_INVALID`,
+ *   `TOOLKIT_INPUT_UNREADABLE` for a token that cannot be sent; the reason of the signal.
  */
 export async function requestHost(
   { url, token }: HostAddress,
@@ -50,6 +51,7 @@ export async function requestHost(
 ): Promise<HostResponse> {
   const { timeoutMs, maxBytes } = { ...defaults, ...bounds }
   const { href, origin } = targetOf(url, path)
+  const authorization = authorizationOf(token)
   const timeout = AbortSignal.timeout(timeoutMs)
   try {
     const response = await fetch(href, {
@@ -57,7 +59,7 @@ export async function requestHost(
       redirect: 'error',
       headers: {
         ...(body !== undefined && { 'content-type': 'application/json' }),
-        ...(token !== null && { authorization: `Bearer ${token}` }),
+        ...authorization,
       },
       ...(body !== undefined && { body: JSON.stringify(body) }),
       signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
@@ -69,6 +71,16 @@ export async function requestHost(
     if (error instanceof ServiceError) throw error
     throw timeout.aborted ? timedOut(origin, timeoutMs) : unreachable(origin, error)
   }
+}
+
+function authorizationOf(token: string | null): Readonly<Record<string, string>> {
+  const authorization = token === null ? {} : bearerAuthorization(token)
+  if (authorization !== null) return authorization
+  throw new ServiceError(
+    'TOOLKIT_INPUT_UNREADABLE',
+    'the admin token has a line end, or another character that no request can carry',
+    { remedy: 'Give the token of the Host alone, on one line.' },
+  )
 }
 
 function targetOf(base: string, path: string): { href: string; origin: string } {

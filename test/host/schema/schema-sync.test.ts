@@ -206,6 +206,20 @@ describe('a Generator that does not', () => {
     })
   })
 
+  test('gets no token that no request can carry, which is reported and not shown', async () => {
+    await withGenerator(
+      () => assert.fail('it was asked'),
+      ({ sync, lines }) => {
+        assert.match(
+          `${sync.failure()?.message}`,
+          /^the token for the Generator at http:\/\/127\.0\.0\.1:\d+\/\S* has a line end/,
+        )
+        assert.doesNotMatch(JSON.stringify(lines), /cret/)
+      },
+      { token: 'se\ncret' },
+    )
+  })
+
   test('refuses the token: that is reported until one read again from its file is accepted', async (t) => {
     const tokenFile = join(testDirectory(t), 'token')
     writeFileSync(tokenFile, 'old\n')

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { type TestContext, test } from 'node:test'
+import { inspect } from 'node:util'
 import { requestHost } from '../../../src/toolkit/host-api/host-request.ts'
 import { findView, postView, removePostedView } from '../../../src/toolkit/host-api/posted-view.ts'
 import { noSender, viewIDs } from '../../../src/views/view-id.ts'
@@ -192,6 +193,17 @@ test('what a Host answers is bounded in size, values and time', async (context) 
   const reason = new Error('stopped')
   const stopped = { ...request, signal: AbortSignal.abort(reason) }
   await assert.rejects(requestHost(silent, stopped), reason)
+})
+
+test('a token that no request can carry is refused without being shown', async () => {
+  const request = { method: 'GET', path: '/' } as const
+  for (const token of ['se\ncret', 'secret\u0000', 'secret€'])
+    await assert.rejects(requestHost({ url: 'http://127.0.0.1:9', token }, request), (error) => {
+      assert.equal((error as { code?: unknown }).code, 'TOOLKIT_INPUT_UNREADABLE')
+      assert.match(`${error}`, /the admin token has a line end, or another character/)
+      assert.doesNotMatch(inspect(error), /cret/)
+      return true
+    })
 })
 
 test('a URL that is no Host, or has a password in it, is not asked', async () => {
