@@ -36,9 +36,9 @@ function jsonText(value: unknown): string {
 const maxFailureLine = 2_000
 const maxFailureLines = 100
 
-/** A failure for a terminal: bounded, as a part of it may be the text of a stranger. */
+/** A failure for a terminal: bounded and without styles, as a part of it may be the text of a stranger. */
 export function boundedFailure(error: unknown): string {
-  const lines = toSafeText(failureText(error)).split('\n')
+  const lines = withoutControls(failureText(error).replaceAll('\r\n', '\n')).split('\n')
   // The last lines say what to do.
   const shown =
     lines.length <= maxFailureLines

@@ -74,6 +74,13 @@ test('a failure with megabytes of a stranger’s text is shown in part, with wha
   assert.match(lines, /\nWhat to do: Ask again\.$/)
 })
 
+test('a failure keeps no style of the text that it quotes', () => {
+  const quoting = new ServiceError('REGISTRY_REFUSED', 'no \u001b[32mpassed\u001b[39m', {
+    remedy: 'Ask\r\nagain.',
+  })
+  assert.equal(boundedFailure(quoting), 'error: no passed\nWhat to do: Ask\nagain.')
+})
+
 test('the exit code follows from the code of the error alone', () => {
   const codes = [
     new Error('x'),
@@ -87,4 +94,9 @@ test('the exit code follows from the code of the error alone', () => {
 
 test('columns of a table are as wide as their widest value', () => {
   assert.equal(tableText(['A', 'B'], [['long', 'x']]), 'A     B\nlong  x')
+})
+
+test('a value of a table makes no line of its own, and controls no terminal', () => {
+  const text = tableText(['A', 'B'], [['a\nb', '\u001b[31mlive']])
+  assert.equal(text, 'A    B\na b  live')
 })
