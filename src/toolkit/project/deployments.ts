@@ -2,6 +2,7 @@
 import { join } from 'node:path'
 import { z } from 'zod'
 import { ServiceError } from '../../errors.ts'
+import { isViewName } from './names.ts'
 import { type ProjectPlaces, readProjectFile, writeProjectFile } from './project-files.ts'
 
 /** One deployment. */
@@ -27,15 +28,18 @@ export interface Deployment {
 }
 
 const deploymentSchema: z.ZodType<Deployment> = z.strictObject({
-  view: z.string(),
+  view: z.string().refine(isViewName),
   revision: z.int().min(1),
   target: z.enum(['local', 'devnet']),
-  at: z.string(),
+  at: z.iso.datetime(),
   id: z.string().regex(/^0x[0-9a-f]{64}$/),
   address: z.string().regex(/^0x[0-9a-fA-F]{40}$/),
-  creator: z.string(),
-  endpoint: z.string().regex(/^https?:\/\/[^\s/]+/),
-  transaction: z.string().nullable(),
+  creator: z.string().regex(/^0x[0-9a-fA-F]{40}$/),
+  endpoint: z.string().regex(/^https?:\/\/[^\s\p{C}/][^\s\p{C}]*$/u),
+  transaction: z
+    .string()
+    .regex(/^0x[0-9a-f]{64}$/)
+    .nullable(),
   chainId: z.int().nullable(),
   state: z.enum(['pending', 'registered', 'refused']),
 })

@@ -2,11 +2,12 @@
 import { existsSync, lstatSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import process from 'node:process'
-import { parse } from 'yaml'
 import { ServiceError } from '../../errors.ts'
+import { onOneLine } from '../../one-line.ts'
 import { readBoundedFile } from '../../read-bounded.ts'
 import type { Terminal } from '../cli/terminal.ts'
 import type { ProjectPlaces } from './project-files.ts'
+import { parseProjectYaml } from './project-yaml.ts'
 
 /** The file that makes a folder a project. */
 export const settingsName = 'viewmesh.yaml'
@@ -37,16 +38,19 @@ function findUpwards(folder: string): string | null {
 }
 
 const maxSettingsBytes = 65_536
+const maxShownCharacters = 40
 
 async function checkSettings(path: string): Promise<void> {
   let settings: unknown
   try {
-    settings = parse((await readBoundedFile(path, maxSettingsBytes)).toString())
+    settings = parseProjectYaml((await readBoundedFile(path, maxSettingsBytes)).toString())
   } catch (cause) {
     throw unreadable(path, 'cannot be read', cause)
   }
   const version = (settings as { version?: unknown } | null)?.version
-  if (version !== 1) throw unreadable(path, `has the version ${String(version)}, only 1 is known`)
+  if (version === 1) return
+  const shown = onOneLine(JSON.stringify(version) ?? 'none', maxShownCharacters)
+  throw unreadable(path, `has the version ${shown}, only 1 is known`)
 }
 
 /** In a folder that everyone may write to, as /tmp is, somebody else's file would make all folders below it his project. */

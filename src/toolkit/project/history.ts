@@ -71,7 +71,9 @@ export function createHistory(places: ProjectPlaces): History {
       const path = revisionPath(name, revision)
       const bytes = await readProjectFile(places, path, maxRevisionBytes)
       if (bytes === null) throw damaged(path)
-      return parseRevision(Buffer.from(bytes).toString('utf8'), path)
+      const read = parseRevision(Buffer.from(bytes).toString('utf8'), path)
+      if (read.revision !== revision) throw damaged(path)
+      return read
     },
     writeRevision: (name, revision) =>
       writeProjectFile(places, revisionPath(name, revision.revision), revisionText(revision)),

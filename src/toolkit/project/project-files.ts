@@ -37,7 +37,7 @@ export async function readProjectFile(
   path: string,
   maxBytes: number,
 ): Promise<Uint8Array | null> {
-  const real = await realPathOf(path)
+  const real = await realPathOf(places, path)
   if (real === null) return null
   await checkInside(places, path, real)
   const found = await stat(real)
@@ -48,13 +48,13 @@ export async function readProjectFile(
   try {
     return new Uint8Array(await readFile(real))
   } catch (cause) {
-    throw refused(places, path, 'cannot be read', cause)
+    throw refused(places, path, 'cannot be read', { cause })
   }
 }
 
 /**
  * Writes a file whole or not at all, over what is there. Folders on the way are made. The caller holds the project's lock.
- * @throws ServiceError `TOOLKIT_FILE_REFUSED` where its folder is a link that leads out of the project.
+ * @throws ServiceError `TOOLKIT_FILE_REFUSED` where it cannot be written, or its folder is a link that leads out of the project.
  */
 export async function writeProjectFile(
   places: ProjectPlaces,
@@ -63,8 +63,12 @@ export async function writeProjectFile(
 ): Promise<void> {
   await makeFolder(places, dirname(path))
   const draft = await draftPath(places)
-  await writeFile(draft, content, { flag: 'wx', flush: true })
-  await rename(draft, path)
+  try {
+    await writeFile(draft, content, { flag: 'wx', flush: true })
+    await rename(draft, path)
+  } catch (cause) {
+    throw refused(places, path, 'cannot be written', { cause, remedy: writable })
+  }
 }
 
 /** Makes a folder of the project where there is none. */
@@ -80,7 +84,7 @@ async function makeProjectItself(places: ProjectPlaces): Promise<void> {
   try {
     await mkdir(places.folder, { recursive: true })
   } catch (cause) {
-    throw refused(places, places.folder, 'cannot be made', cause)
+    throw refused(places, places.folder, 'cannot be made', { cause, remedy: folderRemedy })
   }
 }
 
@@ -91,7 +95,7 @@ async function makeOne(places: ProjectPlaces, folder: string): Promise<void> {
       if (!(await stat(folder)).isDirectory()) throw error
     })
   } catch (cause) {
-    throw refused(places, folder, 'cannot be made', cause)
+    throw refused(places, folder, 'cannot be made', { cause, remedy: folderRemedy })
   }
   await checkInside(places, folder, await realpath(folder))
 }
@@ -101,14 +105,14 @@ async function makeOne(places: ProjectPlaces, folder: string): Promise<void> {
  * @throws ServiceError `TOOLKIT_FILE_REFUSED` where it is a link that leads out of the project.
  */
 export async function listFolder(places: ProjectPlaces, folder: string): Promise<string[]> {
-  const real = await realPathOf(folder)
+  const real = await realPathOf(places, folder)
   if (real === null) return []
   await checkInside(places, folder, real)
   try {
     return await readdir(real)
-  } catch (error) {
-    if (isMissing(error)) return []
-    throw error
+  } catch (cause) {
+    if (isMissing(cause)) return []
+    throw refused(places, folder, 'cannot be read', { cause, remedy: folderRemedy })
   }
 }
 
@@ -122,7 +126,9 @@ export async function checkEmptyFile(places: ProjectPlaces, path: string): Promi
     throw error
   })
   if (found !== null && !(found.isFile() && found.size === 0))
-    throw refused(places, path, 'is not an empty file')
+    throw refused(places, path, 'is not an empty file', {
+      remedy: 'Remove it: an empty one is made in its place.',
+    })
 }
 
 /** A path for what is to be renamed into its place; what a killed process left of such is removed by `clearDrafts`. */
@@ -149,12 +155,13 @@ function draftFolder({ history }: ProjectPlaces): string {
   return join(history, 'drafts')
 }
 
-async function realPathOf(path: string): Promise<string | null> {
+/** Null where nothing is there. A name too long, a circle of links and a zero byte are a stranger's doing, and no failure of ours. */
+async function realPathOf(places: ProjectPlaces, path: string): Promise<string | null> {
   try {
     return await realpath(path)
-  } catch (error) {
-    if (isMissing(error)) return null
-    throw error
+  } catch (cause) {
+    if (isMissing(cause)) return null
+    throw refused(places, path, 'cannot be read', { cause })
   }
 }
 
@@ -170,11 +177,19 @@ async function checkInside(places: ProjectPlaces, path: string, real: string): P
   throw refused(places, path, 'leads out of the project')
 }
 
-function refused(places: ProjectPlaces, path: string, what: string, cause?: unknown): ServiceError {
+const readable = 'Put a readable file of the right size there, inside the project.'
+const writable = 'Make room for it, remove what is in its place, or let this user write there.'
+const folderRemedy = 'Remove what is in its place, or let this user write there: it is a folder.'
+
+function refused(
+  places: ProjectPlaces,
+  path: string,
+  what: string,
+  { remedy = readable, cause }: { readonly remedy?: string; readonly cause?: unknown } = {},
+): ServiceError {
   const shown = pathInProject(places, path) ?? path
   return new ServiceError('TOOLKIT_FILE_REFUSED', `${shown} ${what}`, {
-    facts: { path },
-    remedy: 'Put a readable file of the right size there, inside the project.',
+    ...{ facts: { path }, remedy },
     ...(cause !== undefined && { cause }),
   })
 }

@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { ServiceError } from '../../errors.ts'
 import { isLensLabel } from './names.ts'
-import type { ViewContent } from './view-content.ts'
+import type { LensArguments, ViewContent } from './view-content.ts'
 
 /** One version of a View. */
 export interface Revision extends ViewContent {
@@ -19,8 +19,9 @@ export interface Revision extends ViewContent {
 const schema = z.strictObject({
   format: z.literal(1),
   revision: z.int().min(1),
-  at: z.string(),
-  cause: z.string(),
+  at: z.iso.datetime(),
+  // It is printed as one line.
+  cause: z.string().regex(/^\P{C}*$/u),
   restores: z.int().min(1).nullable(),
   query: z.string().nullable(),
   sdl: z.string().nullable(),
@@ -28,12 +29,18 @@ const schema = z.strictObject({
     z.strictObject({
       // It becomes a part of a path.
       label: z.string().refine(isLensLabel),
-      args: z.record(z.string(), z.string()).nullable(),
+      // As it is: a record would lose the argument __proto__, and with it the content of the revision.
+      args: z.custom<LensArguments>(isArguments).nullable(),
       sha256: z.string().regex(/^[0-9a-f]{64}$/),
       bytes: z.int().min(0),
     }),
   ),
 })
+
+function isArguments(value: unknown): boolean {
+  const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
+  return isObject && Object.values(value).every((each) => typeof each === 'string')
+}
 
 /** The text of a revision's file. */
 export function revisionText(revision: Revision): string {

@@ -1,8 +1,9 @@
 /** `view.yaml`: the lenses of a View in their order, each with label, module and arguments. */
-import { parse, stringify } from 'yaml'
+import { stringify } from 'yaml'
 import { ServiceError } from '../../errors.ts'
 import { viewLimits } from '../../views/view.ts'
 import { isLensLabel } from './names.ts'
+import { parseProjectYaml } from './project-yaml.ts'
 import type { LensArguments } from './view-content.ts'
 
 /** A lens as the file has it. */
@@ -34,7 +35,7 @@ export function viewYaml(lenses: readonly ListedLens[]): string {
 export function parseViewYaml(text: string, path: string): ListedLens[] {
   let content: unknown
   try {
-    content = parse(text)
+    content = parseProjectYaml(text)
   } catch (cause) {
     throw unreadable(path, 'is no YAML', cause)
   }

@@ -196,11 +196,22 @@ async function ownFile(
   { label, hash, wasm }: PlacedModule,
 ): Promise<string> {
   const base = join(places.folder, 'lenses', `${name}.${label}`)
-  const plain = await readProjectFile(places, `${base}.wasm`, Infinity)
-  const isFree = plain === null || sha256(plain) === hash
-  const path = isFree ? `${base}.wasm` : `${base}.${hash.slice(0, 16)}.wasm`
-  if (plain === null || !isFree) await writeProjectFile(places, path, wasm)
+  const plain = await hashOfModule(places, `${base}.wasm`)
+  if (plain === hash) return `${base}.wasm`
+  const path = plain === null ? `${base}.wasm` : `${base}.${hash.slice(0, 16)}.wasm`
+  await writeProjectFile(places, path, wasm)
   return path
+}
+
+/** Its SHA-256; null where nothing is there, empty where what is there is no file that could be a module. */
+async function hashOfModule(places: ProjectPlaces, path: string): Promise<string | null> {
+  try {
+    const found = await readProjectFile(places, path, viewLimits.blob)
+    return found === null ? null : sha256(found)
+  } catch (error) {
+    if (error instanceof ServiceError) return ''
+    throw error
+  }
 }
 
 /** Removes modules that the toolkit placed for this View and that it no longer names; they are kept by their hash. */
@@ -214,8 +225,8 @@ export async function removeUnlisted(
   for (const file of await listFolder(places, folder)) {
     if (!file.startsWith(`${name}.`) || !file.endsWith('.wasm')) continue
     if (listedFiles.has(`lenses/${file}`)) continue
-    const wasm = await readProjectFile(places, join(folder, file), viewLimits.blob)
-    if (wasm !== null && (await history.hasModule(sha256(wasm)))) await rm(join(folder, file))
+    const hash = await hashOfModule(places, join(folder, file))
+    if (hash && (await history.hasModule(hash))) await rm(join(folder, file))
   }
 }
 

@@ -36,9 +36,15 @@ test('a project of another version, or one whose file is no YAML, is refused by 
   const path = join(cwd, 'viewmesh.yaml')
   for (const [text, what] of [
     ['version: 2', 'has the version 2, only 1 is known'],
-    ['', 'has the version undefined, only 1 is known'],
-    ['a', 'has the version undefined, only 1 is known'],
+    ['', 'has the version none, only 1 is known'],
+    ['a', 'has the version none, only 1 is known'],
     ['version: [', 'cannot be read'],
+    ['version: {toString: 1}', 'has the version {"toString":1}, only 1 is known'],
+    ['version: "\\e[31m\\n2"', 'has the version "\\u001b[31m\\n2", only 1 is known'],
+    [
+      `version: ${'9'.repeat(15)}${'x'.repeat(90)}`,
+      `has the version "${'9'.repeat(15)}${'x'.repeat(24)}…, only 1 is known`,
+    ],
     [`version: 1\n${'#'.repeat(65_536)}`, 'cannot be read'],
   ] as const) {
     await writeFile(path, text)

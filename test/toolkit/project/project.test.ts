@@ -3,32 +3,18 @@ import { execFileSync } from 'node:child_process'
 import { chown, mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import process from 'node:process'
-import { type TestContext, test } from 'node:test'
+import { test } from 'node:test'
 import type { Terminal } from '../../../src/toolkit/cli/terminal.ts'
 import type { Deployment } from '../../../src/toolkit/project/deployments.ts'
-import { initProject, openProject, type Project } from '../../../src/toolkit/project/project.ts'
-import type { ProjectView, ViewDraft } from '../../../src/toolkit/project/project-view.ts'
+import { initProject, openProject } from '../../../src/toolkit/project/project.ts'
+import type { ProjectView } from '../../../src/toolkit/project/project-view.ts'
 import { viewIDs } from '../../../src/views/view-id.ts'
+import { draft, openTestProject, wasm } from '../support/test-project.ts'
 import { openTestTerminal } from '../support/test-terminal.ts'
-
-const wasm = (byte: number): Uint8Array => Uint8Array.of(0, 0x61, 0x73, 0x6d, 1, 0, 0, 0, byte)
-const draft = (content: Partial<ViewDraft> = {}): ViewDraft => ({
-  query: 'Log { address }',
-  sdl: 'type Thing { address: String }',
-  lenses: [{ label: 'first', args: { src: 'address' }, wasm: wasm(1) }],
-  ...content,
-})
 
 /** Content alone: a module may come back under another file name, as none is written over. */
 function withoutPaths(view: ProjectView): object {
   return { ...view, lenses: view.lenses.map((lens) => ({ ...lens, path: '' })) }
-}
-
-async function openTestProject(context: TestContext): Promise<Project> {
-  const { cwd, homeFolder } = await openTestTerminal(context)
-  const terminal = { cwd, homeFolder, signal: new AbortController().signal } as Terminal
-  await initProject(terminal)
-  return openProject(terminal)
 }
 
 test('a View is the files that people edit, and its module lies among the lenses', async (context) => {
@@ -287,7 +273,7 @@ test('deployments are kept in the order of time, and one that is made again repl
     ...{ view: 'Things', revision: 1, at: '2026-01-01T00:00:00.000Z' },
     target: 'local',
     ...{ id: `0x${'1'.repeat(64)}`, address: `0x${'2'.repeat(40)}` },
-    ...{ creator: '0x3', endpoint: 'http://127.0.0.1:9181' },
+    ...{ creator: `0x${'3'.repeat(40)}`, endpoint: 'http://127.0.0.1:9181' },
     ...{ transaction: null, chainId: null },
     state: 'registered',
   }

@@ -46,6 +46,13 @@ test('view.yaml has as many lenses as a View may have, and no more', () => {
   assert.equal(refusal(listing(257)), 'view.yaml has 257 lenses, and may have 256')
 })
 
+test('view.yaml of a hundred thousand tokens is parsed, and none of more', () => {
+  const comments = (count: number): string => '#\n'.repeat(count)
+  assert.deepEqual(parseViewYaml(comments(49_999), 'view.yaml'), [])
+  assert.equal(refusal(comments(50_001)), 'view.yaml is no YAML')
+  assert.equal(refusal('['.repeat(100_001)), 'view.yaml is no YAML')
+})
+
 describe('view.yaml is refused', () => {
   const refused: readonly (readonly [what: string, text: string, message: string])[] = [
     ['that is no YAML', 'lenses: [', 'is no YAML'],
