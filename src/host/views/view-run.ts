@@ -6,13 +6,7 @@ import type { Logger } from 'pino'
 import { ServiceError } from '../../errors.ts'
 import { encodePayload } from '../../lens/json-payload.ts'
 import type { LensProcess } from '../../lens/process/lens-process.ts'
-import { backoffMs } from '../../primitives/backoff.ts'
-import {
-  eachHeight,
-  type HeightRanges,
-  hasHeight,
-  toHeightRanges,
-} from '../../primitives/height-ranges.ts'
+import { eachHeight, type HeightRanges } from '../../primitives/height-ranges.ts'
 import type { Snapshot, StoreReader } from '../../store/store.ts'
 import { encodeBlockRows, encodeFailure, type StoredFailure } from '../../views/block-rows.ts'
 import type { Writer } from '../apply/writer.ts'
@@ -22,18 +16,17 @@ import {
   failureAt,
   isOfView,
   isRetried,
-  newestFailure,
   retryDelayMs,
-  toDelay,
   toFailure,
   toViewFailure,
 } from './failures/block-failure.ts'
 import { createQuarantine, type Quarantine } from './failures/quarantine.ts'
+import { createSetbacks, type Setbacks } from './failures/setbacks.ts'
 import type { HostedView } from './hosted-view.ts'
 import { createPace, mostJobs, type Pace } from './pace.ts'
 import { noteLimit } from './row-limit.ts'
-import type { ViewFailure, ViewState } from './view-engine.ts'
-import { freshFacts, type Idle, readFacts } from './view-facts.ts'
+import type { ViewState } from './view-engine.ts'
+import { createProgress, type Progress } from './view-progress.ts'
 import { describeState } from './view-state.ts'
 import {
   type BlockOfJob,
@@ -87,31 +80,21 @@ export interface ViewRun {
 
 /** Stored failures that are looked at when the Host starts; older ones wait for `retry`. */
 const maxRestored = 1_000
-const troublePause = { minMs: 1_000, maxMs: 60_000 }
-/** After limits in a row: what takes all the time that it is given leaves most of it to others. */
-const limitPause = { minMs: 15_000, maxMs: 600_000 }
 
 interface State {
   readonly view: HostedView
   readonly parts: ViewRunParts
-  readonly liveAbove: number
   readonly closing: AbortController
-  /** Heights that a job has. */
-  readonly underWay: Set<number>
+  /** Everything that is computed or written. */
   readonly running: Set<Promise<void>>
-  /** When a failed height is tried again. */
-  readonly dueAt: Map<number, number>
+  readonly progress: Progress
   readonly pace: Pace
+  readonly setbacks: Setbacks
   readonly quarantine: Quarantine
-  idle: Idle | null
+  /** Whether it is known what is stored of it. */
   isReady: boolean
   /** Whether the lenses have done a block since the Host was started: before, they may be of no use at all. */
   isProven: boolean
-  lastFailure: ViewFailure | null
-  /** Why the last job was not done, where no block is to blame, and how many in a row were nobody's fault. */
-  trouble: { readonly inRow: number; readonly shown: ViewFailure } | null
-  /** Until then nothing is tried. */
-  pausedUntilMs: number
 }
 
 /** Serves a View; `liveAbove` is the head of the chain now, -1 without one. */
@@ -119,31 +102,22 @@ export function openViewRun(view: HostedView, liveAbove: number, parts: ViewRunP
   const state: State = {
     view,
     parts,
-    liveAbove,
     closing: new AbortController(),
-    underWay: new Set(),
     running: new Set(),
-    dueAt: new Map(),
+    progress: createProgress(view, liveAbove, parts.nowMs),
     pace: createPace(parts.nowMs),
+    setbacks: createSetbacks(view, parts.nowMs),
     quarantine: createQuarantine(view, parts),
-    idle: null,
     isReady: false,
     isProven: false,
-    lastFailure: null,
-    trouble: null,
-    pausedUntilMs: 0,
   }
   track(state, prepare(state))
   return {
     begin: (snapshot, visible, isEmpty) => begin(state, snapshot, visible, isEmpty),
     settleEmpty: (empty, stored) => settleEmpty(state, empty, stored),
     isInService: () => isActive(state) && state.isProven,
-    state: (snapshot, visible) => {
-      // What failed may be stored before its job has ended.
-      if (state.isReady) state.lastFailure ??= newestFailure(snapshot, view.slot)
-      const standing = { ...state, quarantine: state.quarantine.reason() }
-      return describeState(standing, snapshot, readFacts(state, snapshot, visible))
-    },
+    state: (snapshot, visible) =>
+      describeState(state, snapshot, state.progress.facts(snapshot, visible)),
     retry: () => track(state, retry(state)),
     close: async () => {
       state.closing.abort()
@@ -185,26 +159,22 @@ function restoreFailures(state: State, snapshot: Snapshot): void {
     if (left-- === 0) return
     const failure = failureAt(snapshot, slot, height)
     if (failure === null) continue
-    state.lastFailure ??= toViewFailure(failure, height)
-    if (isRetried(failure)) state.dueAt.set(height, nowMs + retryDelayMs(failure))
+    if (isRetried(failure)) state.progress.failed(height, nowMs + retryDelayMs(failure))
   }
 }
 
-async function retry(state: State): Promise<void> {
-  await state.parts.writer.clearViewFailures(state.view.slot)
-  state.idle = null
-  state.dueAt.clear()
-  state.lastFailure = null
-  state.trouble = null
-  state.pausedUntilMs = 0
-  await state.quarantine.end()
+async function retry({ view, parts, progress, setbacks, quarantine }: State): Promise<void> {
+  await parts.writer.clearViewFailures(view.slot)
+  progress.retry()
+  setbacks.retry()
+  await quarantine.end()
 }
 
 // --- Jobs -----------------------------------------------------------------------------------
 
-function isActive({ isReady, quarantine, closing, parts, pausedUntilMs }: State): boolean {
+function isActive({ isReady, quarantine, closing, setbacks }: State): boolean {
   if (!isReady || quarantine.reason() !== null || closing.signal.aborted) return false
-  return parts.nowMs() >= pausedUntilMs
+  return !setbacks.isPaused()
 }
 
 function begin(
@@ -213,41 +183,38 @@ function begin(
   visible: VisibleBlocks,
   isEmpty: (height: number) => boolean,
 ): readonly number[] {
-  const { underWay } = state
   if (!isActive(state)) return []
-  for (const height of state.dueAt.keys())
-    if (!hasHeight(visible.heights, height)) state.dueAt.delete(height)
-  const facts = freshFacts(state, snapshot, visible) ?? readFacts(state, snapshot, visible.heights)
+  const { progress, running, isProven } = state
+  const facts = progress.freshFacts(snapshot, visible)
   const isNew = facts.visible.length > 0
-  const empty = isNew && state.isProven ? newHeights(facts).filter(isEmpty) : []
-  for (const height of empty) underWay.add(height)
+  const empty = isNew && isProven ? newHeights(facts).filter(isEmpty) : []
+  progress.begin(empty)
   const isAllBegun = !isNew || startJobs(state, snapshot, facts)
-  state.idle = isAllBegun && state.running.size === 0 ? visible : null
+  if (isAllBegun && running.size === 0) progress.rest(visible)
+  else progress.wake()
   return empty
 }
 
 /** Returns whether nothing is left to do. */
 function startJobs(state: State, snapshot: Snapshot, facts: WorkFacts): boolean {
+  const { progress, pace, running } = state
   for (;;) {
-    const underWay = toHeightRanges([...state.underWay])
-    const work = nextWork({ ...facts, underWay }, state.pace.batch())
+    const work = nextWork({ ...facts, underWay: progress.underWay() }, pace.batch())
     if (work === null) return true
-    if (state.running.size >= mostJobs(state.pace, work)) return false
-    for (const height of work.heights) state.underWay.add(height)
+    if (running.size >= mostJobs(pace, work)) return false
+    progress.begin(work.heights)
     track(state, run(state, toJob(snapshot, work)))
   }
 }
 
 function settleEmpty(
-  state: State,
+  { progress, pace }: State,
   { heights, epoch }: EmptyHeights,
   stored: ReadonlySet<number>,
 ): void {
-  const isStored = heights.every((height) => stored.has(height))
-  // What was marked in another epoch may have been removed before anybody looked.
-  if (!isStored || state.idle?.epoch !== epoch) state.idle = null
-  for (const height of heights) state.underWay.delete(height)
-  state.pace.done(heights.length)
+  if (heights.every((height) => stored.has(height))) progress.endEmpty(heights, epoch)
+  else progress.end(heights)
+  pace.done(heights.length)
 }
 
 async function run(state: State, job: Job): Promise<void> {
@@ -264,14 +231,13 @@ async function run(state: State, job: Job): Promise<void> {
     const result = decodeResult(bytes)
     parts.metrics.seconds(job.priority, 'compute', (parts.nowMs() - startedAt) / 1_000)
     pace.ran({ asked: job.heights.length, seen: result.seen, processorMs })
-    state.trouble = null
+    state.setbacks.noTrouble()
     await store(state, job, result)
   } catch (error) {
     if (state.closing.signal.aborted) return
     await failed(state, job, error)
   } finally {
-    state.idle = null
-    for (const height of job.heights) state.underWay.delete(height)
+    state.progress.end(job.heights)
   }
 }
 
@@ -282,11 +248,10 @@ async function store(state: State, { priority }: Job, result: JobResult): Promis
   noteLimit(parts, view)
   parts.metrics.seconds(priority, 'store', (parts.nowMs() - startedAt) / 1_000)
   parts.metrics.blocks(priority, 'dropped', result.seen - stored.size)
-  // Blocks that go while they are read are not asked for again at once.
-  if (stored.size === 0) state.pausedUntilMs = parts.nowMs() + troublePause.minMs / 10
+  if (stored.size === 0) state.setbacks.pauseShortly()
   for (const outcome of result.outcomes.filter(({ height }) => stored.has(height))) {
     const { height, failure } = outcome
-    state.dueAt.delete(height)
+    state.progress.settled(height)
     if (failure === null) settle(state, priority, outcome)
     else await countFailure(state, priority, failure, height)
   }
@@ -317,14 +282,14 @@ async function failed(state: State, { priority, only }: Job, error: unknown): Pr
   const shown = toViewFailure(toFailure(error, 1), null)
   // What is thrown besides limits is thrown when the View is loaded, so it has no rows at all.
   if (!isRetried(error)) return state.quarantine.begin(shown)
-  // Which of several blocks is to blame shows when each is tried alone.
-  state.trouble = only === null ? { inRow: 0, shown } : null
-  if (only === null) {
-    state.pace.alone()
-    if (error.code !== 'LENS_PROCESS_DIED') pauseAtLimit(state, 1)
-    return
+  if (only !== null) {
+    state.setbacks.noTrouble()
+    return storeFailure(state, priority, only, error)
   }
-  await storeFailure(state, priority, only, error)
+  // Which of several blocks is to blame shows when each is tried alone.
+  state.pace.alone()
+  state.setbacks.limitOfSeveral(shown)
+  if (error.code !== 'LENS_PROCESS_DIED') state.setbacks.pauseAtLimit(1)
 }
 
 /** A limit of time or memory at one block: it is tried again later. */
@@ -334,7 +299,7 @@ async function storeFailure(
   only: BlockOfJob,
   error: ServiceError,
 ): Promise<void> {
-  const { parts, view, dueAt } = state
+  const { parts, view, progress, setbacks, quarantine } = state
   const { height } = only
   const before = parts.reader.read((snapshot) => failureAt(snapshot, view.slot, height))
   const failure = toFailure(error, (before?.attempts ?? 0) + 1)
@@ -342,15 +307,10 @@ async function storeFailure(
   const stored = await parts.writer.putViewRows(view.slot, encodeBlockRows([block]))
   // The block is gone: another one in its place has not failed.
   if (stored.length === 0) return
-  dueAt.set(height, parts.nowMs() + retryDelayMs(failure))
+  progress.failed(height, parts.nowMs() + retryDelayMs(failure))
   await countFailure(state, stage, failure, height)
-  pauseAtLimit(state, state.quarantine.inRow())
-  await state.quarantine.keepCount()
-}
-
-function pauseAtLimit(state: State, failures: number): void {
-  const pauseMs = backoffMs(limitPause, failures, Math.random())
-  state.pausedUntilMs = state.parts.nowMs() + pauseMs
+  setbacks.pauseAtLimit(quarantine.inRow())
+  await quarantine.keepCount()
 }
 
 async function countFailure(
@@ -359,21 +319,17 @@ async function countFailure(
   failure: StoredFailure,
   height: number,
 ): Promise<void> {
-  const { parts, view, quarantine } = state
+  const { parts, view, setbacks, quarantine } = state
   parts.metrics.blocks(stage, 'failed', 1)
   const shown = toViewFailure(failure, height)
-  state.lastFailure = shown
+  setbacks.blockFailed(shown)
   parts.log.debug({ view: view.name, ...shown }, 'a block of a View failed')
   await quarantine.failed(shown)
 }
 
 /** Nobody's fault: the same is tried again soon. */
-function pause(state: State, err: unknown): void {
-  const { parts, view } = state
-  const inRow = (state.trouble?.inRow ?? 0) + 1
-  state.trouble = { inRow, shown: toDelay(err) }
-  const delayMs = backoffMs(troublePause, inRow, Math.random())
-  state.pausedUntilMs = parts.nowMs() + delayMs
+function pause({ parts, view, setbacks }: State, err: unknown): void {
+  setbacks.delayed(err)
   const isBusy = err instanceof ServiceError && err.code === 'LENS_BUSY'
   if (!isBusy) parts.log.warn({ err, view: view.name }, 'blocks of a View are tried again shortly')
 }
