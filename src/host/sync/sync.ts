@@ -4,13 +4,10 @@
  * say; what to ask, of whom and when again is decided by `pull-plan.ts`.
  */
 import type { Logger } from 'pino'
-import { ServiceError } from '../../errors.ts'
 import type { P2p } from '../../p2p/p2p.ts'
-import type { BlockOrigin, PeerVerdict } from '../../p2p/peers/verdict.ts'
-import type { Outcome } from '../apply/outcome.ts'
 import type { Want } from '../fork-choice/wants.ts'
 import type { HostMetrics } from '../metrics.ts'
-import { type Take, verdictOf } from './intake.ts'
+import { type PieceParts, type PulledPiece, pullPiece } from './pull-piece.ts'
 import {
   afterPull,
   nextChangeMs,
@@ -29,7 +26,7 @@ interface SyncOptions {
   readonly uselessMs?: number
 }
 
-interface SyncParts {
+interface SyncParts extends PieceParts {
   readonly log: Logger
   readonly metrics: Pick<HostMetrics, 'pulled'>
   readonly p2p: Pick<P2p, 'peers' | 'pull' | 'applyVerdict' | 'onPeer'>
@@ -37,7 +34,6 @@ interface SyncParts {
   readonly signerOf: (peer: string) => string | null
   /** The number of the newest head of an accepted signer; null before the first. */
   readonly headOf: (identity: string) => number | null
-  readonly take: Take
   /** What is wanted now, asked of the writer. */
   readonly wants: () => Promise<readonly Want[]>
   /** Says the lowest height that trusted peers serve. */
@@ -57,8 +53,6 @@ interface Sync {
 
 /** How long a pull may go on without a block of use, in milliseconds: then another peer is asked. */
 export const uselessMs = 30_000
-/** Blocks of a pull that may be with the writer at a time. */
-const maxWithWriter = 4
 /** How long one or two blocks at the end of the chain are waited for: as a rule gossip brings them. */
 const graceMs = 250
 const graceBlocks = 2
@@ -182,7 +176,11 @@ function start(state: Syncing, pull: Pull): void {
 
 async function runPull(state: Syncing, pull: Pull): Promise<void> {
   const { parts, closing } = state
-  const piece = await pullPiece(pull, state.uselessMs, closing.signal, parts)
+  const piece = await pullPiece(
+    pull,
+    { uselessMs: state.uselessMs, closing: closing.signal },
+    parts,
+  )
   if (closing.signal.aborted) return
   setWants(state, await parts.wants())
   state.backoffs = afterPull(state.backoffs, pull, piece.delivered, state.wants, performance.now())
@@ -194,86 +192,7 @@ async function runPull(state: Syncing, pull: Pull): Promise<void> {
   if (!state.wants.some(({ purpose }) => purpose === want.purpose)) parts.onCaughtUp()
 }
 
-interface Piece {
-  /** Blocks that were of use. */
-  readonly delivered: number
-  /** Why it ended before everything was asked for and taken; null where it did not. */
-  readonly error: ServiceError | null
-}
-
-function resultOf(pull: Pull, { delivered, error }: Piece): 'whole' | 'partial' | 'failed' {
+function resultOf(pull: Pull, { delivered, error }: PulledPiece): 'whole' | 'partial' | 'failed' {
   if (error !== null) return 'failed'
   return delivered === pull.to - pull.from + 1 ? 'whole' : 'partial'
-}
-
-/** Pulls one piece. Throws only when the writer fails. */
-async function pullPiece(
-  pull: Pull,
-  maxUselessMs: number,
-  closing: AbortSignal,
-  parts: SyncParts,
-): Promise<Piece> {
-  let delivered = 0
-  const stop = new AbortController()
-  const useless = setTimeout(() => stop.abort(pieceUseless(pull, maxUselessMs)), maxUselessMs)
-  const signal = AbortSignal.any([closing, stop.signal])
-  const from: BlockOrigin = { peer: pull.peer, via: 'pull' }
-  const withWriter = new Set<Promise<void>>()
-
-  const takeIn = async (bytes: Uint8Array): Promise<void> => {
-    const outcome = await parts.take(bytes, from)
-    const verdict = verdictOf(outcome)
-    if (verdict.action !== 'ignore') parts.p2p.applyVerdict(pull.peer, verdict)
-    if (isOfUse(outcome)) {
-      delivered += 1
-      useless.refresh()
-    }
-    if (verdict.action === 'reject') stop.abort(pieceFailed(verdict))
-  }
-
-  /** What goes wrong with one block ends the piece; it is thrown where the piece is awaited. */
-  const begin = (bytes: Uint8Array): void => {
-    const taken = takeIn(bytes)
-      .catch((error: unknown) => stop.abort(error))
-      .finally(() => withWriter.delete(taken))
-    withWriter.add(taken)
-  }
-
-  try {
-    for await (const bytes of parts.p2p.pull(pull.peer, pull.from, pull.to, signal)) {
-      begin(bytes)
-      if (withWriter.size >= maxWithWriter) await Promise.race(withWriter)
-    }
-    await Promise.all(withWriter)
-    signal.throwIfAborted()
-    return { delivered, error: null }
-  } catch (thrown) {
-    await Promise.all(withWriter)
-    const error: unknown = stop.signal.aborted ? stop.signal.reason : thrown
-    if (closing.aborted) return { delivered, error: null }
-    if (error instanceof ServiceError && pieceErrors.has(error.code)) return { delivered, error }
-    throw error
-  } finally {
-    clearTimeout(useless)
-  }
-}
-
-/** Failures of a peer, after which another one is asked. */
-const pieceErrors: ReadonlySet<string> = new Set(['P2P_PULL_FAILED', 'HOST_BLOCK_REJECTED'])
-
-function pieceFailed(verdict: Extract<PeerVerdict, { action: 'reject' }>): ServiceError {
-  return new ServiceError('HOST_BLOCK_REJECTED', `a peer sent a bad block: ${verdict.reason}`)
-}
-
-function pieceUseless({ peer, from, to }: Pull, forMs: number): ServiceError {
-  const message = `pulling blocks failed: the peer sent no block of use for ${forMs / 1000} seconds`
-  return new ServiceError('P2P_PULL_FAILED', message, {
-    facts: { peer, from, to },
-    remedy: 'Another peer is asked, or this one again after a while; check the peer if it lasts.',
-  })
-}
-
-/** A block that somebody accepted sealed, whether or not it was here. */
-function isOfUse(outcome: Outcome): boolean {
-  return outcome.kind !== 'breach' || outcome.rule === 'something-new'
 }
