@@ -1,5 +1,6 @@
 /** Forwards the warnings of a program, so that problems show without a look into its log. */
 import type { Logger } from 'pino'
+import { membersOf } from '../json-object.ts'
 import { fromPlainError, type PlainError } from '../plain-error.ts'
 
 /** Repeats a line of a program's log when it is a warning or an error; `line` is pino's JSON. */
@@ -21,8 +22,7 @@ export function readError(logged: unknown): Error {
 /** A line as data; empty for plain text, which a runtime writes when it crashes. */
 export function readEntry(line: string): Readonly<Record<string, unknown>> {
   try {
-    const value: unknown = JSON.parse(line)
-    return typeof value === 'object' && value !== null ? { ...value } : {}
+    return membersOf(JSON.parse(line))
   } catch {
     return {}
   }

@@ -6,9 +6,9 @@
  */
 import { Agent, buildConnector, WebSocket } from 'undici'
 import { basicAuthorization } from '../basic-authorization.ts'
+import { membersOf } from '../json-object.ts'
 import { createShareOfTime, type ShareOfTime } from '../share-of-time.ts'
 import { parseAnswerJson } from './answer-json.ts'
-import { membersOf } from './listed-view.ts'
 import { placeOf, refused, unreachable } from './registry-failure.ts'
 
 interface CometSocketOptions {

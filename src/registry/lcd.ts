@@ -5,12 +5,12 @@
 import { Agent, request } from 'undici'
 import { basicAuthorization } from '../basic-authorization.ts'
 import { ServiceError } from '../errors.ts'
+import { membersOf } from '../json-object.ts'
 import { readBounded } from '../read-bounded.ts'
 import { viewLimits } from '../views/view.ts'
 import { maxAnswerValues, parseAnswerJson } from './answer-json.ts'
 import {
   type ListedView,
-  membersOf,
   type RefusedView,
   readListedView,
   type SentView,

@@ -2,6 +2,7 @@
  * A View as the registry chain tells of it, before anything of that is verified. Each generation of the chain has other
  * names for the same facts, in the JSON of its LCD and in the attributes of its events; all are read.
  */
+import { type JsonObject, membersOf } from '../json-object.ts'
 import { viewLimits } from '../views/view.ts'
 import { noSender, parseViewID } from '../views/view-id.ts'
 import { fromBech32 } from './bech32.ts'
@@ -49,8 +50,6 @@ const maxWireCharacters = 4 * Math.ceil(viewLimits.wire / 3)
 /** What is shown of an invalid ID. */
 const shownCharacters = 80
 
-type Fields = Readonly<Record<string, unknown>>
-
 /** Reads one View of a list, of whose bytes nothing is looked at. */
 export function readListedView(value: unknown): ListedView | RefusedView {
   const fields = membersOf(value)
@@ -63,12 +62,12 @@ export function readListedView(value: unknown): ListedView | RefusedView {
 }
 
 /** Reads the attributes of one event. */
-export function readAnnouncedView(fields: Fields): AnnouncedView | RefusedView {
+export function readAnnouncedView(fields: JsonObject): AnnouncedView | RefusedView {
   const claims = readClaims(fields)
   return 'reason' in claims ? claims : { ...claims, wire: wireOf(fields) }
 }
 
-function readClaims(fields: Fields): Pick<ListedView, 'id' | 'sender' | 'name'> | RefusedView {
+function readClaims(fields: JsonObject): Pick<ListedView, 'id' | 'sender' | 'name'> | RefusedView {
   const claimed = first(fields, ['address', 'contract_address', 'view_id', 'key'])
   const id = canonicalID(claimed)
   if (id === null) return { id: beginningOf(claimed), reason: 'its ID is invalid' }
@@ -91,11 +90,6 @@ export function wireOf(value: unknown): Uint8Array | null {
   return bytesOf(first(membersOf(value), ['data', 'view']))
 }
 
-/** The members of an object; none of anything else. */
-export function membersOf(value: unknown): Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : {}
-}
-
 /** An ID in the one form in which IDs are compared; null for none. */
 function canonicalID(text: string): string | null {
   if (text.length > maxIDCharacters) return null
@@ -104,7 +98,7 @@ function canonicalID(text: string): string | null {
 }
 
 /** The first of these that is there, as text; empty without any. */
-function first(fields: Fields, names: readonly string[]): string {
+function first(fields: JsonObject, names: readonly string[]): string {
   const found = names.map((name) => fields[name]).find((value) => value !== undefined)
   return typeof found === 'string' ? found : ''
 }

@@ -3,9 +3,9 @@
  * consensus RPC (CometBFT) finds that transaction by the address of the View, as long as it keeps an index of transactions.
  */
 import { basicAuthorization } from '../basic-authorization.ts'
+import { membersOf } from '../json-object.ts'
 import { readBounded } from '../read-bounded.ts'
 import { maxAnswerValues, parseAnswerJson } from './answer-json.ts'
-import { membersOf } from './listed-view.ts'
 import { answerMalformed, placeOf, refused, tooLarge, unreachable } from './registry-failure.ts'
 import { attributesOf, eventsOf } from './tx-events.ts'
 

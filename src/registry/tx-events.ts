@@ -1,10 +1,6 @@
 /** What a transaction of the registry chain says of Views: the events of all generations of that chain. */
-import {
-  type AnnouncedView,
-  membersOf,
-  type RefusedView,
-  readAnnouncedView,
-} from './listed-view.ts'
+import { type JsonObject, membersOf } from '../json-object.ts'
+import { type AnnouncedView, type RefusedView, readAnnouncedView } from './listed-view.ts'
 
 /**
  * One query for each generation; CometBFT knows no OR, and gives a client five. A transaction that has the events of
@@ -42,16 +38,14 @@ export function readTxEvents(message: unknown): TxEvents {
   }
 }
 
-type Fields = Readonly<Record<string, unknown>>
-
 /** The events of the result of a transaction; none of anything else. */
-export function eventsOf(result: unknown): readonly Fields[] {
+export function eventsOf(result: unknown): readonly JsonObject[] {
   const { events } = membersOf(result)
   return (Array.isArray(events) ? events : []).map(membersOf)
 }
 
 /** What an event says, by name; only its first attributes are read. */
-export function attributesOf({ attributes }: Fields): Fields {
+export function attributesOf({ attributes }: JsonObject): JsonObject {
   const list = (Array.isArray(attributes) ? attributes : []).slice(0, maxAttributes).map(membersOf)
   return Object.fromEntries(
     list.flatMap(({ key, value }) => (typeof key === 'string' ? [[key, value]] : [])),

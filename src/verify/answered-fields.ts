@@ -1,8 +1,9 @@
 /** Which fields of an answered document its bytes cover, which they do not, and which are missing for them. */
+import { isObject } from '../json-object.ts'
 import { type CollectionName, storedFields } from '../primitives/collections.ts'
 import { type DocID, docIDs } from '../primitives/doc-id.ts'
 import { typeName } from '../primitives/names.ts'
-import { type AnsweredDocument, isObject } from './answered-document.ts'
+import type { AnsweredDocument } from './answered-document.ts'
 
 /** The fields that the canonical bytes cover and the answer does not have. */
 export function missingFields(

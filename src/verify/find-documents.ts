@@ -1,5 +1,6 @@
 /** Finds the documents of an answer, however they are nested. */
-import { type AnsweredDocument, isObject } from './answered-document.ts'
+import { isObject } from '../json-object.ts'
+import type { AnsweredDocument } from './answered-document.ts'
 
 /** Where something stands in an answer: keys and, in lists, positions from 0. */
 export type AnswerPath = readonly (string | number)[]

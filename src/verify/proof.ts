@@ -1,8 +1,9 @@
 /** A `_proof` as a Host returns it, parsed with bounds on everything in it. */
 import { hexToBytes } from '@noble/hashes/utils.js'
+import { isObject } from '../json-object.ts'
 import { isInt } from '../primitives/bounds.ts'
 import { parseCid } from '../primitives/cid-text.ts'
-import { type AnsweredDocument, isObject } from './answered-document.ts'
+import type { AnsweredDocument } from './answered-document.ts'
 import { type Failure, failure, isFailure } from './failure.ts'
 
 /** What a query has to ask for. */

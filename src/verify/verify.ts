@@ -5,10 +5,11 @@
  */
 import { sha256 } from '@noble/hashes/sha2.js'
 import { hexToBytes } from '@noble/hashes/utils.js'
+import { isObject } from '../json-object.ts'
 import type { CollectionName } from '../primitives/collections.ts'
 import { type DocID, parseDocID } from '../primitives/doc-id.ts'
 import { type Acceptance, type ParsedAcceptance, parseAcceptance } from './acceptance.ts'
-import { type AnsweredDocument, isObject } from './answered-document.ts'
+import type { AnsweredDocument } from './answered-document.ts'
 import { coveredNames, missingFields, uncoveredNames } from './answered-fields.ts'
 import { answeredBytes } from './canonical-bytes.ts'
 import { type Failure, failure, isFailure } from './failure.ts'

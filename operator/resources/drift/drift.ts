@@ -9,6 +9,7 @@
 import { canonicalJson } from '../names/canonical-json.ts'
 import { hasSameKeys, keysOf } from '../names/list-keys.ts'
 import { sameQuantity } from '../names/quantity.ts'
+import { fieldsOf, isPlainObject } from '../names/unchecked-json.ts'
 import type { PatchOperation } from '../secrets/keyring-secret.ts'
 
 /** One place where they differ. */
@@ -60,7 +61,7 @@ const meaningfulZeros: readonly string[] = [
 
 /** Everything that is missing, other than asked for, or added where nothing may be; empty where nothing has to be written. */
 export function driftOf(desired: object, live: object): Drift[] {
-  const { kind } = entriesOf(desired)
+  const { kind } = fieldsOf(desired)
   return differences(desired, live, {
     kind,
     path: '',
@@ -73,9 +74,9 @@ export function driftOf(desired: object, live: object): Drift[] {
 function differences(desired: unknown, live: unknown, at: Place): Drift[] {
   if (live === undefined && isLeftOut(desired, at)) return []
   if (Array.isArray(desired)) return listDifferences(desired, live, at)
-  if (isObject(desired)) {
-    if (!isObject(live)) return [differing(live, at)]
-    const found = entriesOf(live)
+  if (isPlainObject(desired)) {
+    if (!isPlainObject(live)) return [differing(live, at)]
+    const found = fieldsOf(live)
     const wanted = Object.entries(desired).filter(([, value]) => value !== undefined)
     const ours = wanted.flatMap(([name, value]) =>
       differences(value, found[name], fieldOf(at, name)),
@@ -101,7 +102,7 @@ function listDifferences(desired: readonly unknown[], live: unknown, at: Place):
         )
       : [differing(live, at)]
   }
-  const nameOf = (item: unknown): string => String(entriesOf(item)[keys[0] ?? ''])
+  const nameOf = (item: unknown): string => String(fieldsOf(item)[keys[0] ?? ''])
   const ours = desired.flatMap((item) => {
     const index = live.findIndex((found) => hasSameKeys(keys, found, item))
     return differences(item, live[index], itemOf(at, index, nameOf(item)))
@@ -159,7 +160,7 @@ function isWhole(kind: unknown, path: string, name: string): boolean {
 
 function isLeftOut(desired: unknown, { path, isWhole }: Place): boolean {
   const isZero = [null, false, 0, ''].some((zero) => zero === desired)
-  const isEmpty = isObject(desired) && Object.keys(desired).length === 0
+  const isEmpty = isPlainObject(desired) && Object.keys(desired).length === 0
   const name = lastOf(path)
   const isTemplate = path.startsWith('spec.template.')
   if (isWhole && Array.isArray(desired)) return desired.length === 0
@@ -168,12 +169,4 @@ function isLeftOut(desired: unknown, { path, isWhole }: Place): boolean {
 
 function lastOf(path: string): string {
   return path.slice(path.lastIndexOf('.') + 1)
-}
-
-function entriesOf(value: unknown): Readonly<Record<string, unknown>> {
-  return isObject(value) ? Object.fromEntries(Object.entries(value)) : {}
-}
-
-function isObject(value: unknown): value is object {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -3,6 +3,7 @@
  * field, lists whose items have keys item by item, every other list as a whole; null takes a field away.
  */
 import { hasSameKeys, keysOf } from '../names/list-keys.ts'
+import { isPlainObject } from '../names/unchecked-json.ts'
 
 /** The base with the patch over it; neither is changed. New items of a list come last. */
 export function mergeStrategically<T extends object>(base: T, patch: object): T {
@@ -19,8 +20,8 @@ function mergeField(name: string, before: unknown, value: unknown): unknown {
     const keys = keysOf(name, value)
     return keys === undefined ? value : mergeItems(keys, Array.isArray(before) ? before : [], value)
   }
-  if (!isObject(value)) return value
-  return mergeStrategically(isObject(before) ? before : {}, value)
+  if (!isPlainObject(value)) return value
+  return mergeStrategically(isPlainObject(before) ? before : {}, value)
 }
 
 /** Each item takes in one of the patch at most: two of the patch with one key are for the API server to validate. */
@@ -38,9 +39,5 @@ function mergeItems(
 }
 
 function mergeItem(item: unknown, entry: unknown): unknown {
-  return isObject(entry) ? mergeStrategically(isObject(item) ? item : {}, entry) : entry
-}
-
-function isObject(value: unknown): value is object {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
+  return isPlainObject(entry) ? mergeStrategically(isPlainObject(item) ? item : {}, entry) : entry
 }

@@ -1,10 +1,11 @@
 /** JSON with sorted names, so that equal values have equal texts, and hashes of it. */
 import { createHash } from 'node:crypto'
+import { isPlainObject } from './unchecked-json.ts'
 
 /** The text; fields that are undefined are left out. */
 export function canonicalJson(value: unknown): string {
   return JSON.stringify(value, (_name, found: unknown) =>
-    typeof found === 'object' && found !== null && !Array.isArray(found)
+    isPlainObject(found)
       ? Object.fromEntries(Object.entries(found).toSorted(([a], [b]) => (a < b ? -1 : 1)))
       : found,
   )

@@ -15,6 +15,11 @@ export function fieldOf(value: unknown, name: string): unknown {
   return Object.entries(value).find(([found]) => found === name)?.[1]
 }
 
+/** Whether a value is an object with fields, and no list. */
+export function isPlainObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
 /** The fields of an object; none where the value is anything else. */
 export function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null ? { ...value } : {}

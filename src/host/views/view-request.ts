@@ -6,6 +6,7 @@
  *   {"query": "…", "sdl": "…", "lenses": [{"wasm": "<base64>", "args": {…}}], "sender": "0x…"}
  */
 import { ServiceError } from '../../errors.ts'
+import { isObject, type JsonObject } from '../../json-object.ts'
 import type { Registration } from '../../views/registration.ts'
 import { type View, viewLimits } from '../../views/view.ts'
 import { noSender } from '../../views/view-id.ts'
@@ -34,7 +35,7 @@ export function readViewRequest(body: unknown): Registration {
   }
 }
 
-function viewOf({ query, sdl, lenses = [] }: Readonly<Record<string, unknown>>): View {
+function viewOf({ query, sdl, lenses = [] }: JsonObject): View {
   if (!Array.isArray(lenses)) throw refused('lenses', 'a list')
   return {
     query: textOf('query', query),
@@ -53,10 +54,9 @@ function argumentsOf(name: string, args: unknown): string {
   return typeof args === 'string' ? args : JSON.stringify(objectOf(name, args))
 }
 
-function objectOf(name: string, value: unknown): Readonly<Record<string, unknown>> {
-  if (typeof value !== 'object' || value === null || Array.isArray(value))
-    throw refused(name, 'a JSON object')
-  return { ...value }
+function objectOf(name: string, value: unknown): JsonObject {
+  if (!isObject(value)) throw refused(name, 'a JSON object')
+  return value
 }
 
 function textOf(name: string, value: unknown): string {

@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { parseDocument } from 'yaml'
 import { didYouMean, nearestName } from '../../did-you-mean.ts'
+import { isObject, type JsonObject } from '../../json-object.ts'
 import type { AnyTable, FoundValue, Reading } from './setting.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
@@ -36,9 +37,7 @@ export function readYamlFile(table: AnyTable, path: string | null, env: Environm
   return { values, problems, broken }
 }
 
-type Content = Readonly<Record<string, unknown>>
-
-function parseFile(path: string): { readonly content: Content } | { readonly problem: string } {
+function parseFile(path: string): { readonly content: JsonObject } | { readonly problem: string } {
   try {
     const text = readFileSync(path, 'utf8')
     if (text.length > maxBytes) return { problem: `${path} has more than ${maxBytes} characters` }
@@ -46,7 +45,7 @@ function parseFile(path: string): { readonly content: Content } | { readonly pro
     const [error] = document.errors
     if (error !== undefined) return { problem: `${path} is not valid YAML: ${firstLine(error)}` }
     const content: unknown = document.toJS({ maxAliasCount: 100 }) ?? {}
-    if (!isMap(content)) return { problem: `${path} must hold keys and values, as in "chain:"` }
+    if (!isObject(content)) return { problem: `${path} must hold keys and values, as in "chain:"` }
     return { content }
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error)
@@ -59,19 +58,15 @@ function firstLine(error: Error): string {
   return (error.message.split('\n', 1)[0] ?? '').replace(/:$/, '')
 }
 
-function isMap(value: unknown): value is Content {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
 /** The settings of a nested map with their dotted keys; empty values are not set. */
 function* leaves(
-  content: Content,
+  content: JsonObject,
   known: ReadonlyMap<string, string>,
   prefix = '',
 ): Generator<{ readonly key: string; readonly value: unknown }> {
   for (const [part, value] of Object.entries(content)) {
     const key = `${prefix}${part}`
-    if (isMap(value) && !known.has(key)) yield* leaves(value, known, `${key}.`)
+    if (isObject(value) && !known.has(key)) yield* leaves(value, known, `${key}.`)
     else if (!known.has(key) || (value !== null && value !== '')) yield { key, value }
   }
 }

@@ -5,6 +5,7 @@
 import { createHash } from 'node:crypto'
 import { didYouMean, nearestName } from '../../did-you-mean.ts'
 import { ServiceError } from '../../errors.ts'
+import { isObject } from '../../json-object.ts'
 import { type CollectionName, collections, type Field } from '../../primitives/collections.ts'
 import type { RpcBlock, RpcLog, RpcReceipt, RpcTransaction } from '../../primitives/rpc-block.ts'
 
@@ -180,8 +181,7 @@ function fieldOf(collection: CollectionName, name: string): Field {
 }
 
 function documentOf(collection: CollectionName, given: unknown, where: string): Fields {
-  if (typeof given !== 'object' || given === null || Array.isArray(given))
-    throw invalid(where, given, `an object with fields of ${collection}`)
+  if (!isObject(given)) throw invalid(where, given, `an object with fields of ${collection}`)
   const names = collections[collection].fields.map(({ name }) => name)
   const known = [...names, ...(relations[collection] ?? [])]
   // What begins with an underscore a Host has added.

@@ -1,5 +1,6 @@
 /** The blocks that a View is tested on: those that ship, or a file. */
 import { type ErrorCode, ServiceError } from '../../errors.ts'
+import { membersOf } from '../../json-object.ts'
 import { networkName } from '../../primitives/names.ts'
 import { readBoundedFile } from '../../read-bounded.ts'
 import { readBlocks, type TrialBlock } from './block-form.ts'
@@ -27,10 +28,7 @@ export function sampleBlocks(): TrialBlock[] {
  */
 export async function readFixture(path: string): Promise<Fixture> {
   const value = await readJsonFile(path, 'TOOLKIT_FIXTURE_INVALID')
-  const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
-  const { network, blocks, ...others }: Readonly<Record<string, unknown>> = isObject
-    ? { ...value }
-    : {}
+  const { network, blocks, ...others } = membersOf(value)
   const [other] = Object.keys(others)
   if (other !== undefined || !Array.isArray(blocks) || blocks.length === 0)
     throw fixtureError(`${path} is not an object with a list of blocks`)

@@ -1,6 +1,7 @@
 /** `view.yaml`: the lenses of a View in their order, each with label, module and arguments. */
 import { stringify } from 'yaml'
 import { ServiceError } from '../../errors.ts'
+import { isObject, type JsonObject } from '../../json-object.ts'
 import { viewLimits } from '../../views/view.ts'
 import { isLensLabel } from './names.ts'
 import { parseProjectYaml } from './project-yaml.ts'
@@ -73,10 +74,9 @@ function toArguments(path: string, which: string, value: unknown): LensArguments
   return args as LensArguments
 }
 
-function objectOf(path: string, which: string, value: unknown): Record<string, unknown> {
-  if (typeof value !== 'object' || value === null || Array.isArray(value))
-    throw unreadable(path, `is not a mapping where ${which} is`)
-  return { ...value }
+function objectOf(path: string, which: string, value: unknown): JsonObject {
+  if (!isObject(value)) throw unreadable(path, `is not a mapping where ${which} is`)
+  return value
 }
 
 function checkKnown(path: string, which: string, rest: Readonly<Record<string, unknown>>): void {

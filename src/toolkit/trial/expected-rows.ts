@@ -1,6 +1,7 @@
 /** Compares the rows of a test with those that its author expects. */
 import { isDeepStrictEqual } from 'node:util'
 import { ServiceError } from '../../errors.ts'
+import { isObject } from '../../json-object.ts'
 import { readJsonFile } from '../blocks/fixture.ts'
 import { counted } from '../cli/counted.ts'
 import type { ViewFinding } from './finding.ts'
@@ -63,8 +64,4 @@ function differencesOf(expected: TrialRow, found: TrialRow | undefined, index: n
 
 function textOf(value: unknown): string {
   return (JSON.stringify(value) ?? 'missing').slice(0, maxText)
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

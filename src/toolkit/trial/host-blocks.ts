@@ -1,5 +1,6 @@
 /** Blocks of a running Host, read over its GraphQL, so that a View is tested on what it will be computed on. */
 import { ServiceError } from '../../errors.ts'
+import { type JsonObject, membersOf } from '../../json-object.ts'
 import { type CollectionName, collections } from '../../primitives/collections.ts'
 import { networkName } from '../../primitives/names.ts'
 import { paths } from '../../service/contract.ts'
@@ -108,31 +109,25 @@ const derived: ReadonlySet<string> = new Set(['blockHash', 'blockNumber', 'trans
 const selection = `${fieldsOf('Block')} transactions(order: {transactionIndex: ASC}) { ${fieldsOf('Transaction')}
   accessList { ${fieldsOf('AccessListEntry')} } logs(order: {logIndex: ASC}) { ${fieldsOf('Log')} } }`
 
-type Answered = Readonly<Record<string, unknown>>
-
 /** The one list that a query asks for. */
-async function ask({ host, signal }: HostBlocksOptions, query: string): Promise<Answered[]> {
+async function ask({ host, signal }: HostBlocksOptions, query: string): Promise<JsonObject[]> {
   const { status, body } = await requestHost(host, {
     method: 'POST',
     path: paths.graphql,
     body: { query },
     signal,
   })
-  const { data, errors } = objectOf(body)
+  const { data, errors } = membersOf(body)
   if (Array.isArray(errors) && errors.length > 0) {
-    const { message } = objectOf(errors[0])
+    const { message } = membersOf(errors[0])
     throw new ServiceError(
       'TOOLKIT_HOST_REFUSED',
       `the Host refuses a query: ${toSingleLine(String(message)).slice(0, 1_000)}`,
       { facts: { status }, remedy: 'Ask for fewer blocks, or for blocks of another Host.' },
     )
   }
-  const [list] = Object.values(objectOf(data))
+  const [list] = Object.values(membersOf(data))
   if (!Array.isArray(list))
     throw answerInvalid(host.url, 'returned something other than a list of documents')
-  return list.map(objectOf)
-}
-
-function objectOf(value: unknown): Answered {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : {}
+  return list.map(membersOf)
 }

@@ -1,5 +1,6 @@
 /** `--args`: a JSON object whose values are all strings. */
 import type { ServiceError } from '../../errors.ts'
+import { isObject } from '../../json-object.ts'
 import { viewLimits } from '../../views/view.ts'
 import { checkSize } from '../../views/wire-reader.ts'
 import { usageError } from '../cli/exit-code.ts'
@@ -13,8 +14,7 @@ export function parseLensArguments(text: string | undefined): LensArguments | nu
   if (text === undefined) return null
   checkSize('--args', Buffer.byteLength(text), viewLimits.args)
   const value = parseJson(text)
-  if (typeof value !== 'object' || value === null || Array.isArray(value))
-    throw invalid('it is not an object')
+  if (!isObject(value)) throw invalid('it is not an object')
   const wrong = Object.entries(value).find(([, each]) => typeof each !== 'string')
   if (wrong !== undefined) throw invalid(`the value of ${wrong[0]} is not a string`)
   return value as LensArguments
