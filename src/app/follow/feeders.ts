@@ -167,16 +167,20 @@ function changeRoles(state: Links): void {
   }
 }
 
-/** Whether nothing was stored for a while although enough Hosts signed more, or others signed other rows. */
+/**
+ * Whether others signed other rows, or nothing was stored for a while although enough Hosts signed more, or say that what
+ * more would stand on gave way.
+ */
 function isBad(state: Links, view: string, place: Feeding): boolean {
   const { links, options, parts } = state
-  const { stored, differing, isFailed } = parts.follower.progress(view)
+  const { stored, differing, leaving, isFailed } = parts.follower.progress(view)
   const nowMs = performance.now()
   const isOther = (identity: string): boolean =>
     links.some((link) => link.isOpen && link.identity === identity && link !== place.link)
   if (differing.some(isOther)) return true
   const ahead = signedTops(state, view).filter(({ top }) => top > stored)
   const isStalled = nowMs - place.stored.sinceMs > options.patience.stallMs
+  if (isStalled && leaving.filter(isOther).length >= options.minimumHosts) return true
   return (
     isStalled &&
     !isFailed &&

@@ -14,6 +14,7 @@ import type { PendingBlocks } from './pending-blocks.ts'
 import type { PendingSeals } from './pending-seals.ts'
 import type { PendingVotes } from './pending-votes.ts'
 import type { Slices } from './slices.ts'
+import type { ToldHeights } from './told-heights.ts'
 
 /** Heights without rows, both ends included. */
 export interface Hole {
@@ -76,6 +77,8 @@ export interface FollowerState {
   readonly seals: PendingSeals
   /** What accepted Hosts say themselves gave way. */
   readonly left: LeftBlocks
+  /** Up to which height each Host has said itself what it has. */
+  readonly told: ToldHeights
   /** Blocks of Views that wait for their votes, those of a View all of one stream. */
   readonly pending: Map<string, PendingBlocks>
   /** Which block 0 accepted Hosts named. */

@@ -2,8 +2,9 @@
  * What an application makes of what Hosts send: it checks rows and signatures, lets blocks wait for their votes, and
  * stores them in order. One Host at a time feeds a View; all of them vote.
  */
-import type { FollowedView } from '../../follow/open-frames.ts'
+import type { FollowedBlock, FollowedView } from '../../follow/open-frames.ts'
 import { runtimeVersion } from '../../lens/program/run-limits.ts'
+import type { KnownView } from '../followed-views.ts'
 import { createBlockStore } from './block-store.ts'
 import { followCursor } from './cursor.ts'
 import {
@@ -18,7 +19,8 @@ import { hasRoom, listen } from './incoming.ts'
 import { createLeftBlocks } from './left-blocks.ts'
 import { createPendingSeals } from './pending-seals.ts'
 import { createPendingVotes } from './pending-votes.ts'
-import { firstMissing, judge, lowestWanted, wake } from './storing.ts'
+import { firstMissing, judge, leaving, lowestWanted, wake } from './storing.ts'
+import { openToldHeights, unheardBlocks } from './told-heights.ts'
 
 /** Where following a View stands. */
 interface FollowProgress {
@@ -36,10 +38,14 @@ interface FollowProgress {
   readonly isFailed: boolean
   /** Hosts that signed other rows of the lowest of those that wait. */
   readonly differing: readonly string[]
+  /** Hosts that say that what the next block would stand on gave way. */
+  readonly leaving: readonly string[]
 }
 
 /** What a Host is followed for. */
 interface HostRole {
+  /** Its peer ID. */
+  readonly peer: string
   /** Views that it feeds. */
   readonly feeds: ReadonlySet<string>
   /** It has nothing below this height: a View whose cursor ends there begins anew. */
@@ -66,13 +72,15 @@ export interface RowFollower {
 
 /** Follows nobody yet. */
 export function openRowFollower(options: FollowerOptions, parts: FollowerParts): RowFollower {
+  const told = openToldHeights(options.hole === undefined ? parts.store : null)
   const state: FollowerState = {
     options,
     parts,
     blocks: createBlockStore(parts.store),
     votes: createPendingVotes({ runtime: runtimeVersion }),
     seals: createPendingSeals(options),
-    left: createLeftBlocks(),
+    left: createLeftBlocks(told),
+    told,
     pending: new Map(),
     genesis: new Map(),
     differing: new Map(),
@@ -99,6 +107,7 @@ export function openRowFollower(options: FollowerOptions, parts: FollowerParts):
         stored: storedUpTo(state, view),
         isFailed: pending?.list()[0]?.rows === null,
         differing: state.differing.get(view) ?? [],
+        leaving: leaving(state, view),
       }
     },
     signedUpTo: state.votes.highest,
@@ -108,6 +117,7 @@ export function openRowFollower(options: FollowerOptions, parts: FollowerParts):
       state.isClosed = true
       noteChange(state)
       await state.running
+      told.save()
     },
   }
 }
@@ -136,17 +146,34 @@ function storedUpTo(state: FollowerState, id: string): number {
 
 function opening(
   state: FollowerState,
-  { feeds, floor }: HostRole,
+  { feeds, ...host }: HostRole,
 ): { readonly views: readonly FollowedView[]; readonly from: number } {
-  const { parts, blocks, options } = state
+  const { parts } = state
   const views = parts.views.ids.map((view) => {
     const known = parts.views.find(view)
-    const cursor =
-      known === undefined
-        ? []
-        : blocks.read((snapshot) => followCursor(snapshot, known.slot, options.hole?.from))
-    const isPruned = (cursor[0]?.number ?? -1) + 1 < floor
-    return { view, cursor: isPruned ? [] : cursor, withRows: feeds.has(view) }
+    const cursor = known === undefined ? [] : cursorFor(state, known, host)
+    return { view, cursor, withRows: feeds.has(view) }
   })
   return { views, from: lowestWanted(state) }
+}
+
+/** Where a Host is to go on: where it has not said yet what it has, unless it no longer has what comes there. */
+function cursorFor(
+  state: FollowerState,
+  { slot }: KnownView,
+  { peer, floor }: Omit<HostRole, 'feeds'>,
+): readonly FollowedBlock[] {
+  const { blocks, options } = state
+  const asked = options.hole?.from ?? Math.max(untold(state, peer), floor)
+  const all = [asked, options.hole?.from].map((below) =>
+    blocks.read((snapshot) => followCursor(snapshot, slot, below)),
+  )
+  return all.find(([newest]) => (newest?.number ?? -1) + 1 >= floor) ?? []
+}
+
+/** The first height of which a Host has not said itself what it has; of one that does not count that is of no use. */
+function untold({ told, blocks, parts }: FollowerState, peer: string): number {
+  const known = told.of(peer)
+  if (known === undefined) return blocks.head() + 1 - unheardBlocks
+  return parts.accepted.isAccepted(known.host) ? known.to + 1 : Number.MAX_SAFE_INTEGER
 }

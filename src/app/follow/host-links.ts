@@ -136,7 +136,7 @@ async function follow(state: Links, link: Link, signal: AbortSignal): Promise<St
   const { options, parts } = state
   const { peer, floor } = link
   link.fed = fedBy(state, link)
-  const opening = parts.follower.opening({ feeds: link.fed, floor })
+  const opening = parts.follower.opening({ peer, feeds: link.fed, floor })
   link.hadProgress = false
   const source = {
     peer,

@@ -39,7 +39,7 @@ export function listen(
     onBlock: async (block) => {
       if (!opened.some(({ view, withRows }) => withRows && view === block.view))
         throw malformedMessage('rows that were not asked for')
-      noteStored(state, identity, block.number, block.hash)
+      noteSaid(state, identity, block)
       await onBlock(state, source, block)
     },
     onStatement: async (bytes) => {
@@ -70,6 +70,7 @@ async function onWelcome(
   if (!accepted.prove(source.peer, identity))
     throw malformedMessage('it proves to be another Host than before')
   source.onWelcome(welcome)
+  state.told.prove(source.peer, identity, state.blocks.head())
   if (!accepted.isAccepted(identity)) return
   state.heard.set(identity, welcome.views)
   state.left.forget(identity)
@@ -154,13 +155,15 @@ function onLeft(
 }
 
 /** A Host says itself that it has a block, which may be the one that is stored. */
-function noteStored(
+function noteSaid(
   { left, blocks }: FollowerState,
   host: string,
-  number: number,
-  hash: string,
+  { number, hash }: FollowedBlock,
 ): void {
-  if (number > left.leftAbove(host) && blocks.hashAt(number) === hash) left.have(host, number)
+  const stored = blocks.hashAt(number)
+  if (stored === undefined) return
+  if (stored === hash) left.have(host, number)
+  else left.haveOther(host, number)
 }
 
 function onRetract(state: FollowerState, view: string, place: FollowedBlock | null): void {
@@ -193,10 +196,11 @@ async function takeExcerpt(
     isAccepted: parts.accepted.isAccepted,
     isKnown: (each) => {
       const isDirect = each.signatureIdentity === host
-      if (isDirect) noteStored(state, host, each.blockNumber, each.blockHash)
+      const { blockNumber: number, blockHash: hash } = each
+      if (isDirect) noteSaid(state, host, { number, hash })
       return (
         votes.isKnown(each, isDirect) ||
-        blocks.excerpts(each.blockNumber, each.blockHash).some((stored) => says(stored, each))
+        blocks.excerpts(number, hash).some((stored) => says(stored, each))
       )
     },
   })

@@ -55,7 +55,6 @@ async function step(state: FollowerState, view: KnownView): Promise<boolean> {
 
 function decide(state: FollowerState, view: KnownView, pending: PendingBlocks): FeedStep {
   const { options, parts, blocks } = state
-  const lowestStored = blocks.tail()
   const step = nextStep({
     pending: pending.list(),
     base: pending.base(),
@@ -73,7 +72,7 @@ function decide(state: FollowerState, view: KnownView, pending: PendingBlocks): 
     signersAbove: (number) =>
       [...parts.accepted.list()].filter((host) => state.votes.highest(host, view.id) > number),
     storedHead: blocks.head(),
-    leftAbove: (host) => Math.max(state.left.leftAbove(host), lowestStored - 1),
+    leftAbove: (host) => leftAbove(state, host),
     judge: (block) => judge(state, view, block),
     nowMs: performance.now(),
     patience: options.patience,
@@ -81,6 +80,17 @@ function decide(state: FollowerState, view: KnownView, pending: PendingBlocks): 
   return options.hole !== undefined && !fitsHole(state, step)
     ? { kind: 'wait', differing: [] }
     : step
+}
+
+/** What is pruned nobody can say to have given way. */
+function leftAbove({ left, blocks }: FollowerState, host: string): number {
+  return Math.max(left.leftAbove(host), blocks.tail() - 1)
+}
+
+/** Accepted Hosts that say themselves that what the next block of a View would stand on gave way. */
+export function leaving(state: FollowerState, view: string): readonly string[] {
+  const { number } = state.pending.get(view)?.base() ?? { number: -1 }
+  return [...state.parts.accepted.list()].filter((host) => leftAbove(state, host) < number)
 }
 
 /** Whether nothing that is stored has to give way for a hole, on either side of it. */
@@ -158,7 +168,7 @@ async function store(
   first: PendingBlock | undefined,
   step: Extract<FeedStep, { kind: 'store' | 'fail' }>,
 ): Promise<void> {
-  const { options, blocks, votes, seals, left, parts } = state
+  const { options, blocks, votes, seals, left, told, parts } = state
   if (step.kind === 'fail') {
     if (first === undefined) return
     await blocks.putFailure(view, first, failureTexts[step.why])
@@ -169,6 +179,7 @@ async function store(
     votes.own(number).map((own) => ({ host: own.host, number, isStored: own.hash === hash })),
   )
   const proofs = { seals: seals.take, excerpts: votes.take }
+  if (step.removeAbove !== null) told.removed(step.removeAbove)
   await blocks.put(view, step.blocks, step.removeAbove, proofs)
   if (step.removeAbove !== null) {
     left.removed(step.removeAbove)
@@ -176,7 +187,7 @@ async function store(
   }
   for (const { host, number, isStored } of said) {
     if (isStored) left.have(host, number)
-    else left.leave(host, number - 1, number)
+    else left.haveOther(host, number)
   }
   for (const { number } of step.blocks) parts.onHeight(view, number)
   await addLate(state, step.blocks)

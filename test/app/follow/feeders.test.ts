@@ -40,7 +40,7 @@ function roomOf(
   const progressOf = (of: string): Progress =>
     standing.get(of) ?? {
       ...{ isKnown: true, passed: 0, pending: 0, isFull: false, stored: -1 },
-      ...{ isFailed: false, differing: [] },
+      ...{ isFailed: false, differing: [], leaving: [] },
     }
   const follower: RowFollower = {
     ...{ opening: unused, listener: unused, unheard: unused, wake: unused, close: unused },
@@ -208,10 +208,27 @@ test('a Host by which nothing is stored is replaced once enough others have sign
   assert.notEqual(checked(), 'A')
 })
 
+test('a Host is replaced once enough others in reach say that what it goes on from gave way', () => {
+  const room = roomOf(['A', 'B', 'C'], { minimumHosts: 2, patience: impatient })
+  fillPlaces(room.links)
+  const checked = (): string | undefined => {
+    checkFeeders(room.links)
+    return room.feeder()
+  }
+  room.progress(view, { leaving: ['A', 'B', 'a stranger'] })
+  assert.equal(checked(), 'A')
+  room.progress(view, { leaving: ['B', 'C'] })
+  linkOf(room, 'C').isOpen = false
+  assert.equal(checked(), 'A', 'one that is away may have changed its mind')
+  linkOf(room, 'C').isOpen = true
+  assert.equal(checked(), 'B')
+})
+
 test('a Host by which something was stored just now is not replaced', () => {
   const room = roomOf(['A', 'B'])
   fillPlaces(room.links)
   for (const name of ['A', 'B']) room.sign(linkOf(room, name), 5)
+  room.progress(view, { leaving: ['B'] })
   checkFeeders(room.links)
   assert.equal(room.feeder(), 'A')
 })

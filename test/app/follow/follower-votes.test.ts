@@ -60,7 +60,7 @@ test('what Hosts signed of a View that is not followed, or others than are accep
   await a.onVotes([madeExcerpt(block, C), madeExcerpt(block, B, otherView)])
   assert.deepEqual(opened.follower.progress(madeView), {
     ...{ isKnown: true, passed: 0, pending: 1, isFull: false, stored: -1 },
-    ...{ isFailed: false, differing: [] },
+    ...{ isFailed: false, differing: [], leaving: [] },
   })
 })
 

@@ -177,7 +177,7 @@ test('a Host is asked to go on above what is stored, or anew where it has nothin
   await a.feed(blocks)
   await storedTo(opened, 4)
   const ask = (feeds: string[], floor: number): object =>
-    opened.follower.opening({ feeds: new Set(feeds), floor })
+    opened.follower.opening({ peer: 'a peer', feeds: new Set(feeds), floor })
   const cursor = blocks.toReversed().map(({ number, hash }) => ({ number, hash }))
   const other = { view: otherView, cursor: [], withRows: false }
   assert.deepEqual(ask([madeView], 5), {
@@ -200,7 +200,7 @@ async function openWithHole(
   const blocks = madeBlocks(9)
   await (await connect(t, opened, A)).feed(blocks.slice(0, 3))
   await storedTo(opened, 2)
-  const above = await openTestFollower(t, { ...alone, from: 6 }, { parts: opened.parts })
+  const above = await openTestFollower(t, { ...alone, from: 6 }, opened)
   await (await connect(t, above, A, { tail: 6 })).feed(blocks.slice(6))
   await storedTo(above, 8)
   assert.deepEqual(doneOf(opened), [

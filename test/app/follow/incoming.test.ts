@@ -35,7 +35,7 @@ async function openFeeding(t: TestContext, maxPendingBytes?: number): Promise<Fe
       ...{ peer: 'the Host', signal: ended.signal },
       ...{ onWelcome: nothing, onProgress: nothing, onHead: nothing },
     },
-    follower.opening({ feeds: new Set([madeView]), floor: 0 }).views,
+    follower.opening({ peer: 'the Host', feeds: new Set([madeView]), floor: 0 }).views,
   )
   const welcomed = { view: madeView, name: 'Payment', sdl: madeSdl, state: 'live' }
   const welcome = { ...welcomed, tail: 0, head: null }

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { createLeftBlocks } from '../../../src/app/follow/left-blocks.ts'
 import { usualPatience } from '../../../src/app/follow/patience.ts'
+import { openToldHeights } from '../../../src/app/follow/told-heights.ts'
 import type { DigestSigner } from '../../../src/identity/signature.ts'
 import { namedHash } from '../../support/chain/opaque-blocks.ts'
 import { testSigner } from '../../support/chain/sealed-blocks.ts'
@@ -13,7 +14,7 @@ import { madeExcerpt } from '../support/made-host.ts'
 import { openTestFollower } from '../support/test-follower.ts'
 
 test('a Host has what is stored again once it says so of the highest that it left', () => {
-  const left = createLeftBlocks()
+  const left = createLeftBlocks(openToldHeights(null))
   assert.equal(left.leftAbove('A'), Infinity)
   left.leave('A', 7, 9)
   left.leave('A', 8, 9)
@@ -29,7 +30,7 @@ test('a Host has what is stored again once it says so of the highest that it lef
 })
 
 test('what a Host left is no longer left once it is removed, or the Host begins anew', () => {
-  const left = createLeftBlocks()
+  const left = createLeftBlocks(openToldHeights(null))
   left.leave('A', 7, 9)
   left.leave('B', 3, 9)
   left.removed(8)
@@ -38,6 +39,27 @@ test('what a Host left is no longer left once it is removed, or the Host begins 
   assert.deepEqual([left.leftAbove('A'), left.leftAbove('B')], [Infinity, 3])
   left.forget('B')
   assert.equal(left.leftAbove('B'), Infinity)
+})
+
+test('another block at a stored height counts until the Host has that one, or it is removed', () => {
+  const left = createLeftBlocks(openToldHeights(null))
+  left.haveOther('A', 7)
+  left.haveOther('A', 5)
+  left.haveOther('A', 6)
+  left.have('A', 9)
+  assert.equal(left.leftAbove('A'), 4, 'what stands above it says nothing of it')
+  left.removed(5)
+  assert.equal(left.leftAbove('A'), 4)
+  left.have('A', 5)
+  assert.equal(left.leftAbove('A'), Infinity)
+  left.haveOther('A', 5)
+  left.removed(4)
+  assert.equal(left.leftAbove('A'), Infinity)
+  left.haveOther('A', 5)
+  left.leave('A', 2, 6)
+  assert.equal(left.leftAbove('A'), 2)
+  left.have('A', 6)
+  assert.equal(left.leftAbove('A'), Infinity, 'it went back from the other block')
 })
 
 const liar = testSigner('a liar', 'Ed25519')

@@ -37,7 +37,7 @@ export async function connect(
   const progress = { count: 0 }
   const nothing = (): void => undefined
   const onProgress = (): void => void progress.count++
-  const { views } = follower.opening({ feeds: new Set(feeds), floor })
+  const { views } = follower.opening({ peer, feeds: new Set(feeds), floor })
   const listener = follower.listener(
     { peer, signal: ended.signal, onWelcome: nothing, onProgress, onHead: nothing },
     views,

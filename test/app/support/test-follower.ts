@@ -27,13 +27,15 @@ interface TestFollower {
   /** What it reported, such as `height 7`, in its order. */
   readonly reported: readonly string[]
   readonly parts: FollowerParts
+  /** All that write into the store. */
+  readonly writing: RowFollower[]
 }
 
-/** Closed after the test. Fills the store of another one where there is one. */
+/** Closed after the test. Fills the store of another one where there is one, and is closed before that. */
 export async function openTestFollower(
   t: TestContext,
   { views, hosts, ...options }: TestFollowerOptions,
-  beside?: Pick<TestFollower, 'parts'>,
+  beside?: Pick<TestFollower, 'parts' | 'writing'>,
 ): Promise<TestFollower> {
   const reported: string[] = []
   const given = { minimumHosts: 1, ...options }
@@ -47,11 +49,14 @@ export async function openTestFollower(
     { network: testNetwork, signers: new Set(), from: 0, patience: usualPatience, ...given },
     parts,
   )
+  const writing = beside?.writing ?? []
+  writing.push(follower)
   t.after(async () => {
-    await follower.close()
-    if (beside === undefined) await parts.store.close()
+    if (beside !== undefined) return
+    for (const each of writing) await each.close()
+    await parts.store.close()
   })
-  return { follower, log: parts.log, onFatal: parts.onFatal, reported, parts }
+  return { follower, log: parts.log, onFatal: parts.onFatal, reported, parts, writing }
 }
 
 async function openParts(
