@@ -6,6 +6,7 @@ import { constants } from 'node:fs'
 import { type FileHandle, open, opendir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { codeOf, ServiceError } from '../../errors.ts'
+import { readBounded } from '../../read-bounded.ts'
 import { maxViewFile } from '../../views/view-file.ts'
 
 /** A file that should be a View. */
@@ -75,25 +76,14 @@ export async function readFolderFile(folder: string, name: string): Promise<Uint
   try {
     // Opening a pipe that nobody writes to would wait for ever.
     file = await open(join(folder, name), constants.O_RDONLY | constants.O_NONBLOCK)
-    const found = await file.stat()
-    if (!found.isFile()) throw notRead('it is no regular file')
-    return await readAll(file)
+    if (!(await file.stat()).isFile()) throw notRead('it is no regular file')
+    // One byte more than a View has shows that there are more.
+    const content = file.createReadStream({ end: maxViewFile, autoClose: false })
+    return new Uint8Array(await readBounded(content, maxViewFile + 1))
   } catch (error) {
     throw error instanceof ServiceError ? error : notRead(reasonOf(error))
   } finally {
     await file?.close()
-  }
-}
-
-/** One byte more than a View has shows that there are more. */
-async function readAll(file: FileHandle): Promise<Uint8Array> {
-  const { size } = await file.stat()
-  const bytes = Buffer.alloc(Math.min(size, maxViewFile) + 1)
-  let length = 0
-  for (;;) {
-    const { bytesRead } = await file.read(bytes, length, bytes.length - length, length)
-    if (bytesRead === 0) return new Uint8Array(bytes.subarray(0, length))
-    length += bytesRead
   }
 }
 
