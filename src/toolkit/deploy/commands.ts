@@ -1,5 +1,6 @@
 /** `viewmesh view deploy` and `view status`. */
 import type { Command } from 'commander'
+import { defaultHostUrl } from '../cli/default-host.ts'
 import type { Terminal } from '../cli/terminal.ts'
 import type { DeployFlags } from './deploy-flags.ts'
 import type { DeploymentStatusFlags } from './status-command.ts'
@@ -14,7 +15,7 @@ export function addDeployCommands(view: Command, terminal: Terminal): void {
     .description('Deploy a View to a Host, or register it on the registry chain.')
     .argument('<view-name>', 'the View')
     .requiredOption('--target <target>', 'local, devnet or mainnet')
-    .option('--host <url>', 'local: a running Host; default http://127.0.0.1:9181')
+    .option('--host <url>', `local: a running Host; default ${defaultHostUrl}`)
     .option('--admin-token-file <file>', 'local: its token; else HOST_ADMIN_TOKEN is taken')
     .option('--rpc <url>', 'devnet: JSON-RPC of the registry chain; required')
     .option('--comet <url>', cometHelp)

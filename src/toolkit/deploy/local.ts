@@ -2,6 +2,7 @@
 import { ServiceError } from '../../errors.ts'
 import { paths, ports } from '../../service/contract.ts'
 import { noSender } from '../../views/view-id.ts'
+import { defaultHostUrl } from '../cli/default-host.ts'
 import { parseHostUrl } from '../cli/http-url.ts'
 import { printResult, remark } from '../cli/print.ts'
 import type { Terminal } from '../cli/terminal.ts'
@@ -13,8 +14,6 @@ import { hostEndpoint } from '../project/endpoint.ts'
 import { openProject, type Project } from '../project/project.ts'
 import type { DeployFlags } from './deploy-flags.ts'
 import { embeddedFolder, embeddedUrl, keptToken, openEmbeddedHost } from './embedded-host.ts'
-
-const defaultHost = `http://127.0.0.1:${ports.api}`
 
 /** Posts the View. What is posted already stays as it is. */
 export async function deployLocally(
@@ -30,7 +29,7 @@ export async function deployLocally(
   if (given !== null) return await postAndPrint(terminal, { url: given, token }, deployed, flags)
   const kept = token ?? keptToken(terminal, project)
   // Where one of the toolkit's own listens, an earlier command may have started it.
-  for (const url of new Set([defaultHost, embeddedUrl(terminal)]))
+  for (const url of new Set([defaultHostUrl, embeddedUrl(terminal)]))
     try {
       return await postAndPrint(terminal, { url, token: kept }, deployed, flags)
     } catch (error) {
@@ -53,7 +52,7 @@ async function deployToOwnHost(
   flags: DeployFlags,
 ): Promise<void> {
   const folder = embeddedFolder(terminal, deployed.project)
-  remark(terminal, `no Host at ${defaultHost}: starting one, which keeps its data in ${folder}`)
+  remark(terminal, `no Host at ${defaultHostUrl}: starting one, which keeps its data in ${folder}`)
   if ((terminal.env['BOOTSTRAP_PEERS'] ?? '') === '')
     remark(terminal, 'it knows no Generator, so it gets no blocks; set BOOTSTRAP_PEERS for that')
   const host = await openEmbeddedHost(terminal, folder)

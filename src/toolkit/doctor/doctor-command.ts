@@ -3,9 +3,10 @@ import { readFile } from 'node:fs/promises'
 import process from 'node:process'
 import { z } from 'zod'
 import { ServiceError } from '../../errors.ts'
-import { paths, ports } from '../../service/contract.ts'
+import { paths } from '../../service/contract.ts'
 import { failureText } from '../../service/failure-text.ts'
 import { counted } from '../cli/counted.ts'
+import { defaultHostUrl } from '../cli/default-host.ts'
 import { parseHostUrl } from '../cli/http-url.ts'
 import { printResult } from '../cli/print.ts'
 import { styleOf } from '../cli/style.ts'
@@ -32,7 +33,7 @@ const ignoredVariables = ['WASMER_ROOT', 'WASMER_LIB_PATH', 'DYLD_LIBRARY_PATH',
 /** @throws ServiceError `TOOLKIT_MACHINE_UNFIT` behind the report where a check failed. */
 export async function examineMachine(
   terminal: Terminal,
-  { host = `http://127.0.0.1:${ports.api}`, json }: DoctorOptions,
+  { host = defaultHostUrl, json }: DoctorOptions,
 ): Promise<void> {
   parseHostUrl('--host', host)
   const checks: readonly MachineCheck[] = [

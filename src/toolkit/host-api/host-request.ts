@@ -3,6 +3,7 @@ import { bearerAuthorization } from '../../bearer-authorization.ts'
 import { ServiceError } from '../../errors.ts'
 import { hasMoreParts, isNestedDeeper } from '../../json-parts.ts'
 import { readBounded } from '../../read-bounded.ts'
+import { defaultHostUrl } from '../cli/default-host.ts'
 
 /** A Host as a command was given it. */
 export interface HostAddress {
@@ -36,9 +37,6 @@ const defaults = { timeoutMs: 30_000, maxBytes: 64 * 1024 * 1024 }
 const maxParts = 2_000_000
 /** Brackets that may be open at once: a log of a transaction of a block is at 7. */
 const maxDepth = 64
-
-/** Where a Host is by default. */
-const defaultHostUrl = 'http://127.0.0.1:9181'
 
 /**
  * Sends a request; follows no redirect.
