@@ -8,8 +8,8 @@ import { failureText } from '../../service/failure-text.ts'
 import { counted } from '../cli/counted.ts'
 import { defaultHostUrl } from '../cli/default-host.ts'
 import { parseHostUrl } from '../cli/http-url.ts'
+import { countFailed, outcomeText } from '../cli/outcomes.ts'
 import { printResult } from '../cli/print.ts'
-import { styleOf } from '../cli/style.ts'
 import type { Terminal } from '../cli/terminal.ts'
 import { requestHost } from '../host-api/host-request.ts'
 import { examineLens } from '../lens/examine.ts'
@@ -44,8 +44,9 @@ export async function examineMachine(
     await checkProject(terminal),
     await checkHost(terminal, host),
   ]
-  printResult(terminal, { checks }, { json, text: checksText(terminal, checks) })
-  const failed = checks.filter(({ outcome }) => outcome === 'failed').length
+  const text = checks.map((check) => checkText(terminal, check)).join('\n')
+  printResult(terminal, { checks }, { json, text })
+  const failed = countFailed(checks)
   if (failed > 0)
     throw new ServiceError('TOOLKIT_MACHINE_UNFIT', `${failed} of the checks failed`, {
       remedy: 'Each says what to do.',
@@ -71,7 +72,7 @@ async function checkLenses({ env, signal }: Terminal): Promise<MachineCheck> {
     const checks = await examineLens({
       ...{ wasm: new Uint8Array(wasm), args, documents, environment: env, signal },
     })
-    const failed = checks.filter(({ outcome }) => outcome === 'failed').length
+    const failed = countFailed(checks)
     if (failed === 0) return { name, outcome: 'passed', message: 'runs a lens that ships' }
     return { name, outcome: 'failed', message: `fails ${failed} of ${checks.length} checks` }
   } catch (error) {
@@ -117,14 +118,6 @@ async function checkHost({ signal }: Terminal, url: string): Promise<MachineChec
   }
 }
 
-const colours = { passed: 'green', warning: 'yellow', failed: 'red' } as const
-
-function checksText(terminal: Terminal, checks: readonly MachineCheck[]): string {
-  const style = styleOf(terminal)
-  return checks
-    .map(
-      ({ name, outcome, message }) =>
-        `${style(colours[outcome], outcome.padEnd(7))} ${name}: ${message}`,
-    )
-    .join('\n')
+function checkText(terminal: Terminal, check: MachineCheck): string {
+  return `${outcomeText(terminal, check)} ${check.name}: ${check.message}`
 }

@@ -4,6 +4,7 @@ import { ServiceError } from '../../errors.ts'
 import { readBoundedFile } from '../../read-bounded.ts'
 import { lensArguments, viewLimits } from '../../views/view.ts'
 import { usageError } from '../cli/exit-code.ts'
+import { countFailed, outcomeText } from '../cli/outcomes.ts'
 import { printResult, toSingleLine } from '../cli/print.ts'
 import { styleOf } from '../cli/style.ts'
 import type { Terminal } from '../cli/terminal.ts'
@@ -32,8 +33,9 @@ export async function examineFile(
     environment: terminal.env,
     signal: terminal.signal,
   })
-  printResult(terminal, { file, checks }, { json, text: checksText(checks, terminal) })
-  const failed = checks.filter(({ outcome }) => outcome === 'failed').length
+  const text = checks.map((check) => checkText(terminal, check)).join('\n')
+  printResult(terminal, { file, checks }, { json, text })
+  const failed = countFailed(checks)
   if (failed > 0)
     throw new ServiceError('TOOLKIT_LENS_UNFIT', `${file} fails ${failed} of its checks`, {
       remedy: 'The page of each check says what to do.',
@@ -51,14 +53,9 @@ async function readModule(path: string): Promise<Uint8Array> {
   }
 }
 
-const colours = { passed: 'green', warning: 'yellow', failed: 'red' } as const
-
-function checksText(checks: readonly LensCheck[], terminal: Terminal): string {
-  const style = styleOf(terminal)
-  return checks
-    .map(({ name, outcome, message, page }) => {
-      const line = `${style(colours[outcome], outcome.padEnd(7))}  ${name}: ${toSingleLine(message)}`
-      return outcome === 'passed' ? line : `${line}\n         ${style('dim', page)}`
-    })
-    .join('\n')
+function checkText(terminal: Terminal, check: LensCheck): string {
+  const line = `${outcomeText(terminal, check)}  ${check.name}: ${toSingleLine(check.message)}`
+  return check.outcome === 'passed'
+    ? line
+    : `${line}\n         ${styleOf(terminal)('dim', check.page)}`
 }
