@@ -305,6 +305,18 @@ export function codeOf(error: unknown): string | null {
   return error instanceof Error && 'code' in error ? String(error.code) : null
 }
 
+/** What a failure says, whatever was thrown. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}
+
+/** The same with its code; a refused connection may have no message. */
+export function messageWithCode(error: unknown): string {
+  const message = messageOf(error) || 'failed'
+  const code = codeOf(error)
+  return code === null ? message : `${message} (${code})`
+}
+
 /** Throws on a programming error; never for bad input. */
 export function invariant(condition: unknown, message: string): asserts condition {
   if (!condition) throw new Error(`broken invariant: ${message}`)

@@ -3,7 +3,7 @@
  * It is single-use: after it has closed, the caller opens another.
  */
 import { Agent, WebSocket } from 'undici'
-import { ServiceError } from '../errors.ts'
+import { messageOf, ServiceError } from '../errors.ts'
 import { onOneLine } from '../one-line.ts'
 import { checkHeader } from './block-check.ts'
 import type { ChainHead } from './block-reader.ts'
@@ -93,7 +93,7 @@ function startSocket(options: HeadSocketOptions, onHead: (head: ChainHead) => vo
     try {
       read(JSON.parse(String(data)))
     } catch (error) {
-      reason = onOneLine(error instanceof Error ? error.message : String(error), maxReason)
+      reason = onOneLine(messageOf(error), maxReason)
       close()
     }
   })

@@ -6,7 +6,7 @@
  */
 import { Agent, type Dispatcher } from 'undici'
 import { basicAuthorization } from '../basic-authorization.ts'
-import { ServiceError } from '../errors.ts'
+import { messageWithCode, ServiceError } from '../errors.ts'
 import { createResponseBuffers, type ResponseBuffers } from './response-buffers.ts'
 
 interface HttpPostOptions {
@@ -168,9 +168,8 @@ function tooLarge({ host, maxBytes }: Bounds): ServiceError {
 }
 
 function unreachable({ host }: Bounds, cause: Error): ServiceError {
-  const reason =
-    'code' in cause ? `${cause.message || 'failed'} (${String(cause.code)})` : cause.message
-  return new ServiceError('CHAIN_UNREACHABLE', `no answer from ${host}: ${reason}`, {
+  const message = `no answer from ${host}: ${messageWithCode(cause)}`
+  return new ServiceError('CHAIN_UNREACHABLE', message, {
     facts: { endpoint: host },
     remedy: 'Check NODE_RPC_URL and that the execution node runs and accepts connections.',
     cause,

@@ -4,7 +4,7 @@
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Logger } from 'pino'
-import { type ErrorCode, ServiceError } from '../errors.ts'
+import { type ErrorCode, messageOf, ServiceError } from '../errors.ts'
 import { onOneLine } from '../one-line.ts'
 import { type Backoff, backoffMs } from '../primitives/backoff.ts'
 import type { Endpoint } from './endpoint.ts'
@@ -153,7 +153,7 @@ async function whileLate<T>(awaited: Promise<T>, lateMs: number, onLate: () => v
 /** An error without a code is of an answer that nobody thought of: another endpoint may have a better one. */
 function toServiceError(error: unknown, { label }: Endpoint): ServiceError {
   if (error instanceof ServiceError) return error
-  const reason = onOneLine(error instanceof Error ? error.message : String(error), 300)
+  const reason = onOneLine(messageOf(error), 300)
   return new ServiceError('CHAIN_ANSWER_MALFORMED', `${label} answered what fails: ${reason}`, {
     facts: { endpoint: label },
     remedy: 'Check the execution node; the log has the cause at the level debug.',

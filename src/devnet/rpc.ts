@@ -1,5 +1,5 @@
 /** The few JSON-RPC calls that the development chain itself needs; programs use src/chain. */
-import { ServiceError } from '../errors.ts'
+import { messageOf, ServiceError } from '../errors.ts'
 
 export interface RpcAddress {
   readonly rpcUrl: string
@@ -52,7 +52,7 @@ async function post<T>(node: RpcAddress, body: unknown): Promise<T> {
     })
     if (response.ok) return (await response.json()) as T
   } catch (cause) {
-    throw unreachable(node, cause instanceof Error ? cause.message : String(cause), cause)
+    throw unreachable(node, messageOf(cause), cause)
   }
   throw unreachable(node, `HTTP ${response.status}`)
 }

@@ -10,7 +10,7 @@ import { tcp } from '@libp2p/tcp'
 import { yamux } from '@libp2p/yamux'
 import type { Multiaddr } from '@multiformats/multiaddr'
 import { createLibp2p } from 'libp2p'
-import { ServiceError } from '../errors.ts'
+import { messageOf, ServiceError } from '../errors.ts'
 import type { ReceivedMeter } from './connections/received-meter.ts'
 import type { P2pLimits } from './limits/limits.ts'
 import { type Intercept, withIntercept } from './streams/inbound.ts'
@@ -98,7 +98,7 @@ export async function startNode(node: P2pNode, listen: readonly string[]): Promi
   try {
     await node.start()
   } catch (cause) {
-    const text = cause instanceof Error ? cause.message : String(cause)
+    const text = messageOf(cause)
     const reason = /\bE[A-Z]{3,}\b/.exec(text)?.[0] ?? 'not possible'
     const place = listen.join(', ')
     throw new ServiceError('P2P_LISTEN_FAILED', `cannot listen on ${place}: ${reason}`, {

@@ -6,6 +6,7 @@
  */
 import { Agent, buildConnector, WebSocket } from 'undici'
 import { basicAuthorization } from '../basic-authorization.ts'
+import { messageOf } from '../errors.ts'
 import { membersOf } from '../json-object.ts'
 import { createShareOfTime, type ShareOfTime } from '../share-of-time.ts'
 import { parseAnswerJson } from './answer-json.ts'
@@ -178,7 +179,7 @@ function readText(state: SocketState, text: string): void {
   try {
     readMessage(state, membersOf(parseAnswerJson(text)))
   } catch (error) {
-    endSocket(state, error instanceof Error ? error.message : String(error))
+    endSocket(state, messageOf(error))
   }
 }
 

@@ -1,5 +1,5 @@
 /** How the registry chain fails, with a remedy for each way. */
-import { codeOf, type Fact, ServiceError } from '../errors.ts'
+import { codeOf, type Fact, messageWithCode, ServiceError } from '../errors.ts'
 
 /** A URL as texts show it: name, password and query may be secrets. */
 export function placeOf(url: string): string {
@@ -10,7 +10,7 @@ export function placeOf(url: string): string {
 export function unreachable(place: string, setting: string, cause: unknown): ServiceError {
   return new ServiceError(
     'REGISTRY_UNREACHABLE',
-    `the registry chain at ${place} does not answer: ${reasonOf(cause)}`,
+    `the registry chain at ${place} does not answer: ${messageWithCode(cause)}`,
     {
       facts: { endpoint: place },
       remedy: isOfCertificate(cause)
@@ -102,13 +102,9 @@ export function tooLarge(
   )
 }
 
-function reasonOf(cause: unknown): string {
-  if (!(cause instanceof Error)) return String(cause)
-  const code = 'code' in cause ? ` (${String(cause.code)})` : ''
-  return `${cause.message === '' ? 'failed' : cause.message}${code}`
-}
-
 /** Any failure as one that can be shown; one that is not the chain's is a mistake of ours, and shows as its cause. */
 export function asFailure(error: unknown, place: string): ServiceError {
-  return error instanceof ServiceError ? error : answerMalformed(place, reasonOf(error), error)
+  return error instanceof ServiceError
+    ? error
+    : answerMalformed(place, messageWithCode(error), error)
 }

@@ -1,7 +1,7 @@
 /** `kubectl viewmesh backup`: writes the identity of a resource to a file that nobody else may read. */
 import { existsSync } from 'node:fs'
 import { open, unlink } from 'node:fs/promises'
-import { ServiceError } from '../../../src/errors.ts'
+import { messageOf, ServiceError } from '../../../src/errors.ts'
 import type { ClusterAccess } from '../cluster/cluster-access.ts'
 import { describeResource, parseResourceName } from '../cluster/resources.ts'
 import type { Output } from '../text/output.ts'
@@ -63,7 +63,7 @@ async function writeSecretly(path: string, text: string): Promise<void> {
       await file.close()
     }
   } catch (error) {
-    throw unwritable(path, error instanceof Error ? error.message : String(error))
+    throw unwritable(path, messageOf(error))
   }
 }
 

@@ -2,8 +2,8 @@
  * Reads what a bug report has: resources and what was made for them, Events, and the operator. Secrets are never
  * asked for. What may not be read is noted in its place.
  */
-
 import type { EventsV1Event, V1Pod } from '@kubernetes/client-node'
+import { messageOf } from '../../../src/errors.ts'
 import { labels } from '../../api/annotations.ts'
 import { resourceKinds } from '../../api/resource-kinds.ts'
 import type { KubernetesApi } from '../../runtime/client/api.ts'
@@ -32,7 +32,7 @@ export function createObjectReader(api: KubernetesApi): ObjectReader {
       try {
         return (await api.list(selection, { keep: (object: T) => object })).items
       } catch (error) {
-        problems.push(error instanceof Error ? error.message : String(error))
+        problems.push(messageOf(error))
         return []
       }
     },

@@ -4,7 +4,7 @@
  * bytes go out, not when it begins to wait for a connection.
  */
 import { Agent, type Dispatcher } from 'undici'
-import { ServiceError } from '../../../src/errors.ts'
+import { messageWithCode, ServiceError } from '../../../src/errors.ts'
 import { type Call, describeCall, factsOf } from './api-error.ts'
 import type { Connection } from './connection.ts'
 
@@ -212,8 +212,8 @@ function tooLarge(call: Call, maxBytes: number): ServiceError {
 }
 
 function unreachable(call: Call, cause: Error): ServiceError {
-  const reason = 'code' in cause ? `${cause.message} (${String(cause.code)})` : cause.message
-  return new ServiceError('OPERATOR_API_UNREACHABLE', `${describeCall(call)}: ${reason}`, {
+  const message = `${describeCall(call)}: ${messageWithCode(cause)}`
+  return new ServiceError('OPERATOR_API_UNREACHABLE', message, {
     facts: factsOf(call),
     remedy,
     cause,

@@ -2,6 +2,7 @@
  * The REST interface (LCD) of the stand-in of the registry chain: registered Views in pages, with the filters,
  * failures and limits of the real one.
  */
+import { messageOf } from '../../errors.ts'
 import { lensHash } from '../../views/lens-hash.ts'
 import type { View } from '../../views/view.ts'
 import { decodeView } from '../../views/wire.ts'
@@ -141,7 +142,7 @@ function metadataOf({ wire }: ChainView): Metadata {
   try {
     view = decodeView(wire)
   } catch (err) {
-    const parse_error = err instanceof Error ? err.message : String(err)
+    const parse_error = messageOf(err)
     return { query: '', sdl: '', root_type: '', lenses: [], parse_error }
   }
   const { query, sdl, lenses } = view

@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { parseDocument } from 'yaml'
 import { didYouMean, nearestName } from '../../did-you-mean.ts'
+import { messageOf } from '../../errors.ts'
 import { isObject, type JsonObject } from '../../json-object.ts'
 import type { AnyTable, FoundValue, Reading } from './setting.ts'
 
@@ -48,7 +49,7 @@ function parseFile(path: string): { readonly content: JsonObject } | { readonly 
     if (!isObject(content)) return { problem: `${path} must hold keys and values, as in "chain:"` }
     return { content }
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error)
+    const reason = messageOf(error)
     return { problem: `--config: ${path} cannot be read (${reason})` }
   }
 }

@@ -6,7 +6,7 @@
 import { setFlagsFromString } from 'node:v8'
 import type { ResourceLimits, Transferable } from 'node:worker_threads'
 import { Worker } from 'node:worker_threads'
-import { ServiceError } from '../../errors.ts'
+import { messageOf, ServiceError } from '../../errors.ts'
 import { fromPlainError } from '../../plain-error.ts'
 import type { MetricsSnapshot } from '../metrics.ts'
 import {
@@ -197,7 +197,7 @@ function dispatchEvent(
 function die(thread: ThreadState, parts: ThreadParts, cause: unknown): void {
   if (thread.state === 'dead') return
   const { name } = thread.options
-  const reason = cause instanceof Error ? cause.message : String(cause)
+  const reason = messageOf(cause)
   const remedy = cause instanceof ServiceError ? cause.remedy : undefined
   const death = new ServiceError('SERVICE_THREAD_DIED', `the ${name} thread ended: ${reason}`, {
     facts: { thread: name },

@@ -14,7 +14,7 @@ import {
   nearestExisting,
   permissionDetails,
 } from '../../directory-permission.ts'
-import { ServiceError } from '../../errors.ts'
+import { messageOf, ServiceError } from '../../errors.ts'
 import { dataFile } from './environment.ts'
 import { makeDirectory } from './make-directory.ts'
 import { lockFile } from './store-lock.ts'
@@ -147,6 +147,3 @@ function permissionDenied(path: string, cause: unknown): ServiceError {
     cause,
   })
 }
-
-const messageOf = (cause: unknown): string =>
-  cause instanceof Error ? cause.message : String(cause)

@@ -55,7 +55,7 @@ function checkImports(wasm: Uint8Array): LensCheck {
     checkModule(wasm)
     return checkOf('imports', 'passed', 'it imports lens.next and nothing else')
   } catch (error) {
-    return checkOf('imports', 'failed', messageOf(error))
+    return checkOf('imports', 'failed', foreseenMessage(error))
   }
 }
 
@@ -116,7 +116,7 @@ async function run<J extends DoctorJob>(
 
 const spentCodes: readonly string[] = ['LENS_TIME_LIMIT', 'LENS_MEMORY_LIMIT', 'LENS_PROCESS_DIED']
 
-function messageOf(error: unknown): string {
+function foreseenMessage(error: unknown): string {
   if (error instanceof ServiceError) return error.message
   throw error
 }
@@ -137,7 +137,7 @@ async function checkExports(
   try {
     checkAbi(checkModule(patient.wasm))
   } catch (error) {
-    return failed(messageOf(error))
+    return failed(foreseenMessage(error))
   }
   const opened = await run(patient, { kind: 'open' })
   if (opened instanceof ServiceError) {

@@ -1,5 +1,5 @@
 /** `--args`: a JSON object whose values are all strings. */
-import type { ServiceError } from '../../errors.ts'
+import { messageOf, type ServiceError } from '../../errors.ts'
 import { isObject } from '../../json-object.ts'
 import { viewLimits } from '../../views/view.ts'
 import { checkSize } from '../../views/wire-reader.ts'
@@ -24,7 +24,7 @@ function parseJson(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch (error) {
-    throw invalid(error instanceof Error ? error.message : String(error))
+    throw invalid(messageOf(error))
   }
 }
 
