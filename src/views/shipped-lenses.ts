@@ -2,10 +2,10 @@
 
 /** Names of the lenses that ship, by the hash that `lensHash` gives their modules. */
 export const shippedLenses: ReadonlyMap<string, string> = new Map([
-  ['0x9fcf59f4bebd3c1bea4ed0e6442797bd', 'decode_call'],
-  ['0x6fb349a3abfe807bd62c7ce7976ee4a6', 'decode_log'],
-  ['0x972f492ceee677783a5dc68b97351257', 'erc20_balances'],
-  ['0xe9bbb326f6e149afb651d6b318c5d33f', 'erc20_transfers'],
-  ['0x06745544b1acebb168334508a7c0dff7', 'filter'],
-  ['0xf02d36280e35b49509320a7b74b6f4b3', 'filter_transaction'],
+  ['0x022ad3d1bedf37be8e4f4a55f22675fe', 'decode_call'],
+  ['0x005b784fcb4ac8544d9c9cd56af0ebbb', 'decode_log'],
+  ['0x6f2773f158e3cc1b3058cedc5dff3a18', 'erc20_balances'],
+  ['0xd1cf0b686dc5ef017c556b11ee2894f9', 'erc20_transfers'],
+  ['0x39668914efb030afb3bdf90ba60557ab', 'filter'],
+  ['0x6f68d04a7e4b53111472c2309a8f1807', 'filter_transaction'],
 ])

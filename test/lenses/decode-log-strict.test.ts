@@ -78,3 +78,39 @@ for (const [what, type, words] of refused) {
     assert.equal(decodedAs(type, words), null)
   })
 }
+
+test('decode_log takes digits of either case alone for a digit, wherever one may stand', () => {
+  const lens = openSetLens('decode_log', {
+    abi: [{ type: 'event', name: 'E', inputs: [{ name: '', type: 'bytes32' }] }],
+  })
+  const topics = [toEventSelector('E(bytes32)')]
+  const characters = Array.from({ length: 0x100 }, (_, code) => String.fromCharCode(code))
+  const digits = 'd1'.repeat(32)
+  for (let at = 0; at < digits.length; at++)
+    for (const character of characters) {
+      const data = digits.slice(0, at) + character + digits.slice(at + 1)
+      const [answer] = values(streamed(lens, [{ topics, data }])) as [
+        { arguments?: { value: string }[] },
+      ]
+      const value = /^[0-9a-f]$/i.test(character) ? `0x${data.toLowerCase()}` : undefined
+      assert.equal(answer.arguments?.[0]?.value, value, `${character} at ${at}`)
+    }
+})
+
+test('decode_log finds the end of a text of any length, and what may not stand in one', () => {
+  const lens = openSetLens('decode_log', {
+    abi: [{ type: 'event', name: 'E', inputs: [] }],
+  })
+  const log = { topics: [], data: '' }
+  for (let length = 0; length < 40; length++)
+    for (const last of ['', '\\"', '\\\\', '\u007f', '\u00ff', '\u{1f600}', ' ', '!', '#']) {
+      const text = JSON.stringify(log).replace('}', `,"more":"${'x'.repeat(length)}${last}"}`)
+      const [row] = values([lens.transform([{ type: 'document', text }])])
+      assert.deepEqual(
+        { ...JSON.parse(text), event: 'Unknown', signature: '', arguments: [] },
+        Object.fromEntries(Object.entries(row as object).filter(([key]) => key !== 'logAddress')),
+      )
+      const control = text.replace('"more":"', '"more":"\n')
+      assert.equal(lens.transform([{ type: 'document', text: control }]).type, 'error')
+    }
+})

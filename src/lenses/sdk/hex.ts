@@ -1,5 +1,5 @@
 /** Hexadecimal: the bytes that a text stands for, and the text of bytes, in lower case. */
-import { hexDigit, QUOTE } from './json-syntax'
+import { HIGHS, hexDigit, ONES, QUOTE } from './json-syntax'
 import { advance, roomFor } from './output'
 
 /** Bytes that a new buffer has beyond those it needs, at most. */
@@ -47,6 +47,34 @@ export class HexBytes {
 
 /** Writes the bytes of an even number of digits; false where one is no digit. */
 export function bytesOf(from: usize, end: usize, target: usize): bool {
+  let at = from
+  let to = target
+  for (; at + 8 <= end; at += 8) {
+    const text = load<u64>(at)
+    if (!areDigits(text)) return false
+    store<u32>(to, bytesOfEight(text))
+    to += 4
+  }
+  return bytesOfFew(at, end, to)
+}
+
+/** Whether eight characters are all digits: each is below 0x80, so that no sum reaches the next one. */
+function areDigits(text: u64): bool {
+  const letters = text | (ONES * 0x20)
+  const decimal = (text + ONES * (0x80 - 0x30)) & ~(text + ONES * (0x7f - 0x39))
+  const letter = (letters + ONES * (0x80 - 0x61)) & ~(letters + ONES * (0x7f - 0x66))
+  return (text & HIGHS) === 0 && ((decimal | letter) & HIGHS) === HIGHS
+}
+
+/** The four bytes of eight digits, the first one lowest. */
+function bytesOfEight(text: u64): u32 {
+  const values = (text & (ONES * 0x0f)) + ((text >> 6) & ONES) * 9
+  const bytes = ((values << 4) | (values >> 8)) & 0x00ff00ff00ff00ff
+  const pairs = (bytes | (bytes >> 8)) & 0x0000ffff0000ffff
+  return (pairs | (pairs >> 16)) as u32
+}
+
+function bytesOfFew(from: usize, end: usize, target: usize): bool {
   let to = target
   let wrong: u32 = 0
   for (let at = from; at < end; at += 2) {

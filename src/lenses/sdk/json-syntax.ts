@@ -3,8 +3,8 @@
 /** How deep arrays and objects may be nested. */
 const MOST_NESTED: i32 = 64
 
-const ONES: u64 = 0x0101010101010101
-const HIGHS: u64 = 0x8080808080808080
+export const ONES: u64 = 0x0101010101010101
+export const HIGHS: u64 = 0x8080808080808080
 
 export const QUOTE: u8 = 0x22
 export const COMMA: u8 = 0x2c
@@ -63,7 +63,8 @@ function skipPlain(from: usize, end: usize): usize {
     const escapes = bytes ^ (ONES * 0x5c)
     const hits =
       ((quotes - ONES) & ~quotes) | ((escapes - ONES) & ~escapes) | ((bytes - ONES * 0x20) & ~bytes)
-    if ((hits & HIGHS) !== 0) break
+    // Above the lowest hit there may be others that are none.
+    if ((hits & HIGHS) !== 0) return at + ((ctz<u64>(hits & HIGHS) as usize) >> 3)
     at += 8
   }
   while (at < end) {
