@@ -37,7 +37,8 @@ export function createRootBuilder(): RootBuilder {
   let [leaves, count] = [0, 0]
   const joinLast = (): void => {
     count -= 1
-    roots.copy(node, 1, (count - 1) * digestBytes, (count + 1) * digestBytes)
+    const start = (count - 1) * digestBytes
+    for (let at = 0; at < 2 * digestBytes; at++) node[at + 1] = roots[start + at] ?? 0
     writeDigest(roots, count - 1, node)
   }
   return {

@@ -192,6 +192,8 @@ export function createTermCollector(): TermCollector {
   const all: RowTerm[] = []
   /** By field. Values of two types are never the same. */
   let seen = new Map<number, Set<JsonValue>>()
+  /** As the same values come in many chunks. */
+  const known = new Map<boolean | number | string, Uint8Array>()
   let [chunk, bytes] = [0, 0]
   const add = (field: number, value: JsonValue): void => {
     if (Array.isArray(value)) {
@@ -204,7 +206,9 @@ export function createTermCollector(): TermCollector {
     if (values.has(value)) return
     if (all.length === rowLimits.blockTerms) throw tooManyTerms()
     seen.set(field, values.add(value))
-    const term = { field, value: rowTermValue(value), chunk }
+    const made = known.get(value) ?? rowTermValue(value)
+    known.set(value, made)
+    const term = { field, value: made, chunk }
     bytes += term.value.length
     all.push(term)
   }
