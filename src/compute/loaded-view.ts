@@ -1,9 +1,10 @@
 /** A View ready to run over stored blocks. Runs strangers' code, so that it is used in the lens process alone. */
 import { invariant, ServiceError } from '../errors.ts'
 import { createViewSelector } from '../graphql/selection/view-selection.ts'
+import type { SourceDocument } from '../lens/program/instance.ts'
 import { type Program, prepareProgram } from '../lens/program/program.ts'
 import type { RunLimits } from '../lens/program/run-limits.ts'
-import { asBuffer } from '../primitives/cbor.ts'
+import { asBuffer, type ByteWriter, createByteWriter } from '../primitives/cbor.ts'
 import type { Snapshot } from '../store/store.ts'
 import { lensHash } from '../views/lens-hash.ts'
 import { parseRowType, type RowType } from '../views/row-type.ts'
@@ -16,8 +17,12 @@ import { wantedLogs } from './wanted-logs.ts'
 export interface LoadedView {
   readonly rowType: RowType
   readonly program: Program
-  /** The documents of one block as compact JSON, in the order of the query. */
-  readonly documents: (snapshot: Snapshot, height: number) => AsyncIterable<readonly string[]>
+  /** The documents of one block as compact JSON in UTF-8, in the order of the query. They lie in `out`. */
+  readonly documents: (
+    snapshot: Snapshot,
+    height: number,
+    out: ByteWriter,
+  ) => AsyncIterable<readonly Uint8Array[]>
 }
 
 /** Bytes of the documents of one block. A block fails beyond on every Host: another value is another version of the runtime. */
@@ -41,12 +46,12 @@ export function createViewLoader(network: string): (wire: Uint8Array) => LoadedV
     return {
       rowType,
       program: prepareProgram(lenses, rowType.feed),
-      async *documents(snapshot, height) {
+      async *documents(snapshot, height, out) {
         const heights = { from: height, to: height }
         const logs = wantedSelection?.documents(snapshot, heights)
         if (logs !== undefined && !(await hasAny(logs))) return
-        for await (const batch of selection.documents(snapshot, heights))
-          yield batch.map((document) => document.text)
+        for await (const batch of selection.documents(snapshot, heights, { out }))
+          yield batch.map(({ json }) => json)
       },
     }
   }
@@ -58,20 +63,21 @@ async function hasAny(batches: AsyncIterable<readonly unknown[]>): Promise<boole
 }
 
 /**
- * The documents of one block, read before any lens runs: that may take long, and a snapshot must not.
+ * The documents of one block, read before any lens runs: that may take long, and a snapshot must not. They lie in `out`.
  * @throws ServiceError `VIEWS_SELECTION_TOO_LARGE`
  */
 export async function readDocuments(
   view: LoadedView,
   snapshot: Snapshot,
   height: number,
-): Promise<string[]> {
-  const texts: string[] = []
+  out: ByteWriter = createByteWriter(),
+): Promise<Uint8Array[]> {
+  const documents: Uint8Array[] = []
   let bytes = 0
-  for await (const batch of view.documents(snapshot, height)) {
-    for (const text of batch) {
-      bytes += Buffer.byteLength(text)
-      texts.push(text)
+  for await (const batch of view.documents(snapshot, height, out)) {
+    for (const document of batch) {
+      bytes += document.length
+      documents.push(document)
     }
     if (bytes > maxDocumentBytes)
       throw new ServiceError(
@@ -80,7 +86,7 @@ export async function readDocuments(
         { remedy: 'Select fewer fields, or narrow the query by a filter.' },
       )
   }
-  return texts
+  return documents
 }
 
 /** An object that the last lens returned, and the index of the document that it was made of, as in `Emit`. */
@@ -93,7 +99,7 @@ type OutputListener = (document: Readonly<Record<string, unknown>>, source: numb
  */
 export function runLenses(
   { program }: Pick<LoadedView, 'program'>,
-  documents: Iterable<string>,
+  documents: Iterable<SourceDocument>,
   onOutput: OutputListener,
   limits?: RunLimits,
 ): ReturnType<Program['run']> {

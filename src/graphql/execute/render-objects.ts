@@ -25,24 +25,54 @@ const usualBytes = 64 * 1024
 /** Characters of a nested value up to which it is copied; longer ones are copied once, when the answer is sent. */
 const shortNested = 4 * 1024
 
-/** Where one object is written at a time; it is a text of its own before the next is begun. */
-const out = createByteWriter(usualBytes)
+type Release<T> = (item: T) => void
 
 /** The JSON texts of items. `release` is called with each of them once it is read. */
 export async function renderObjects<T>(
   budget: QueryBudget,
   items: readonly T[],
   columns: readonly ObjectColumn<T>[],
-  release: (item: T) => void,
+  release: Release<T>,
 ): Promise<string[]> {
   const cells = await toCells(items, columns)
-  const objects: string[] = []
+  const target = { out: scratch, putNested: putNestedText }
+  return await eachObject(budget, items, release, (item, index) => {
+    scratch.at = 0
+    taken = ''
+    writeObject(budget, cells, item, index, target)
+    return taken + takeText()
+  })
+}
+
+/** Writes the JSON of items into `out`, one object behind the other; returns where each ends. */
+export async function writeObjects<T>(
+  budget: QueryBudget,
+  items: readonly T[],
+  columns: readonly ObjectColumn<T>[],
+  release: Release<T>,
+  out: ByteWriter,
+): Promise<number[]> {
+  const cells = await toCells(items, columns)
+  const target = { out, putNested: putText }
+  return await eachObject(budget, items, release, (item, index) => {
+    writeObject(budget, cells, item, index, target)
+    return out.at
+  })
+}
+
+async function eachObject<T, R>(
+  budget: QueryBudget,
+  items: readonly T[],
+  release: Release<T>,
+  make: (item: T, index: number) => R,
+): Promise<R[]> {
+  const made: R[] = []
   for (const item of items) {
-    objects.push(renderObject(budget, cells, item, objects.length))
+    made.push(make(item, made.length))
     release(item)
     if (budget.shouldYield()) await budget.yieldThread()
   }
-  return objects
+  return made
 }
 
 async function toCells<T>(
@@ -60,15 +90,20 @@ async function toCells<T>(
 
 const nothing = (): void => undefined
 
-function renderObject<T>(
+/** Where objects are written. */
+interface Target {
+  readonly out: ByteWriter
+  readonly putNested: (out: ByteWriter, value: string) => void
+}
+
+function writeObject<T>(
   budget: QueryBudget,
   cells: readonly Cell<T>[],
   item: T,
   index: number,
-): string {
-  let text = ''
+  { out, putNested }: Target,
+): void {
   let ownBytes = 2
-  out.at = 0
   putText(out, '{')
   for (const { before, write, nested } of cells) {
     const start = out.at
@@ -76,19 +111,27 @@ function renderObject<T>(
     write(out, item)
     ownBytes += out.at - start
     if (ownBytes > usualBytes) budget.checkObject(ownBytes)
-    if (nested === null) continue
-    const value = nested[index] ?? 'null'
-    if (value.length <= shortNested) putText(out, value)
-    else text += takeText() + value
+    if (nested !== null) putNested(out, nested[index] ?? 'null')
   }
   putText(out, '}')
   budget.addBytes(ownBytes + 1)
-  return text + takeText()
+}
+
+// --- Texts ----------------------------------------------------------------------------------
+
+/** Where one object is written at a time; it is a text of its own before the next is begun. */
+const scratch = createByteWriter(usualBytes)
+/** What precedes in that object. */
+let taken = ''
+
+function putNestedText(out: ByteWriter, value: string): void {
+  if (value.length <= shortNested) putText(out, value)
+  else taken += takeText() + value
 }
 
 function takeText(): string {
-  const text = out.bytes.toString('utf8', 0, out.at)
-  if (out.bytes.length > 4 * usualBytes) out.bytes = createByteWriter(usualBytes).bytes
-  out.at = 0
+  const text = scratch.bytes.toString('utf8', 0, scratch.at)
+  if (scratch.bytes.length > 4 * usualBytes) scratch.bytes = createByteWriter(usualBytes).bytes
+  scratch.at = 0
   return text
 }

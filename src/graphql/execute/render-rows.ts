@@ -31,7 +31,7 @@ import { groupRequest, groupsAmong } from './group.ts'
 import { type Group, groupFold } from './group-fold.ts'
 import { listText, writerFor } from './json-text.ts'
 import { proofOf, sealProofOf } from './proof-view.ts'
-import { type ObjectColumn, renderObjects } from './render-objects.ts'
+import { type ObjectColumn, renderObjects, writeObjects } from './render-objects.ts'
 import { rowAggregate } from './row-aggregate.ts'
 import { rowRequest } from './row-request.ts'
 import { sourcesOf } from './row-source.ts'
@@ -46,6 +46,16 @@ export async function renderRows(
   selection: RowSelection,
 ): Promise<string[]> {
   return await renderObjects(run.session.budget, rows, columnsOf(run, selection), forget)
+}
+
+/** Writes the JSON of rows, in their order; returns where each ends. The rows' bytes are released. */
+export async function writeRows(
+  run: Run,
+  rows: readonly Row[],
+  selection: RowSelection,
+  out: ByteWriter,
+): Promise<number[]> {
+  return await writeObjects(run.session.budget, rows, columnsOf(run, selection), forget, out)
 }
 
 const columnsOf: (run: Run, selection: RowSelection) => readonly ObjectColumn<Row>[] = oncePerRun(

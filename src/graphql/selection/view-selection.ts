@@ -10,6 +10,7 @@ import {
   OperationTypeNode,
 } from 'graphql'
 import { invariant, ServiceError } from '../../errors.ts'
+import { type ByteWriter, createByteWriter } from '../../primitives/cbor.ts'
 import type { HeightRanges } from '../../primitives/height-ranges.ts'
 import type { Snapshot } from '../../store/store.ts'
 import type { ViewQuery } from '../../views/view-query.ts'
@@ -24,7 +25,7 @@ import { createCatalog, hostCollections } from '../catalog/catalog.ts'
 import type { Catalog, Entity } from '../catalog/entity.ts'
 import { withAttestedDocs } from '../execute/attested-doc.ts'
 import { groupRequest, rootGroups } from '../execute/group.ts'
-import { readArguments, renderGroups, renderRows } from '../execute/render-rows.ts'
+import { readArguments, renderGroups, writeRows } from '../execute/render-rows.ts'
 import { rowRequest } from '../execute/row-request.ts'
 import { type Run, scanOf } from '../execute/run.ts'
 import { compilePlan } from '../plan/compile.ts'
@@ -72,8 +73,8 @@ export interface ViewSelection {
 export interface SelectedDocument {
   /** Of the block it is in; null for a group, whose members may be in several. */
   readonly height: number | null
-  /** Compact JSON: the selected fields in the order of the query under their aliases, absent ones null. */
-  readonly text: string
+  /** Compact JSON as UTF-8: the selected fields in the order of the query under their aliases, absent ones null. */
+  readonly json: Uint8Array
 }
 
 /** How much may be selected at once. */
@@ -81,6 +82,8 @@ export interface SelectionOptions {
   /** By default those of a materialised View for one block, which are the same at every Host. */
   readonly limits?: QueryLimits
   readonly signal?: AbortSignal
+  /** Where documents are written, behind what stands there already. By default a place of its own for each batch. */
+  readonly out?: ByteWriter
 }
 
 /**
@@ -190,7 +193,7 @@ interface Reading {
 
 async function* documentsOf(
   { chain, list, snapshot, window }: Reading,
-  { limits = blockLimits, signal }: SelectionOptions,
+  { limits = blockLimits, signal, out }: SelectionOptions,
 ): AsyncGenerator<readonly SelectedDocument[]> {
   const account = createMemoryPool(limits).openAccount()
   const budget = createQueryBudget(limits, { ...chain, account, signal })
@@ -199,7 +202,7 @@ async function* documentsOf(
     signal?.throwIfAborted()
     for await (const batch of list.type === 'groups'
       ? groupBatch(run, list)
-      : rowBatches(run, list)) {
+      : rowBatches(run, list, out)) {
       yield batch
       giveBack(account, batch)
     }
@@ -214,13 +217,23 @@ async function* documentsOf(
 
 type Batches = AsyncGenerator<readonly SelectedDocument[]>
 
-async function* rowBatches(run: Run, list: Extract<ListPlan, { type: 'rows' }>): Batches {
+async function* rowBatches(
+  run: Run,
+  list: Extract<ListPlan, { type: 'rows' }>,
+  place: ByteWriter | undefined,
+): Batches {
   const request = await withAttestedDocs(run, list.entity, rowRequest(run, list))
   for await (const rows of selectRows(scanOf(run, list.entity), request)) {
     run.session.budget.addRows(rows.length)
     const heights = rows.map(({ block }) => block.height)
-    const texts = await renderRows(run, rows, list.selection)
-    yield texts.map((text, index) => ({ height: heights[index] ?? null, text }))
+    const out = place ?? createByteWriter()
+    let start = out.at
+    const ends = await writeRows(run, rows, list.selection, out)
+    yield ends.map((end, index) => {
+      const json = out.bytes.subarray(start, end)
+      start = end
+      return { height: heights[index] ?? null, json }
+    })
   }
 }
 
@@ -228,7 +241,7 @@ async function* groupBatch(run: Run, list: Extract<ListPlan, { type: 'groups' }>
   const request = await withAttestedDocs(run, list.entity, groupRequest(run, list))
   const groups = await rootGroups(run, list, request, run.session.budget.openReservation())
   const texts = await renderGroups(run, groups, list.selection)
-  yield texts.map((text) => ({ height: null, text }))
+  yield texts.map((text) => ({ height: null, json: Buffer.from(text) }))
 }
 
 function runOf(
@@ -254,7 +267,7 @@ function runOf(
 
 /** What was handed over is no longer held here. */
 function giveBack(account: MemoryAccount, batch: readonly SelectedDocument[]): void {
-  account.release(batch.reduce((sum, { text }) => sum + text.length + 1, 0))
+  account.release(batch.reduce((sum, { json }) => sum + json.length + 1, 0))
 }
 
 const tooLarge = (cause: GraphQLError): ServiceError =>

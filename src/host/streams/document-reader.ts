@@ -9,6 +9,7 @@ import {
   type SelectionOptions,
 } from '../../graphql/selection/view-selection.ts'
 import { toPlainError } from '../../plain-error.ts'
+import { asBuffer } from '../../primitives/cbor.ts'
 import { clipHeights, type HeightRanges, toHeightRanges } from '../../primitives/height-ranges.ts'
 import { openReader } from '../../store/read/reader.ts'
 import type { Snapshot } from '../../store/store.ts'
@@ -83,7 +84,7 @@ async function read(reading: Reading, request: DocumentRequest): Promise<void> {
     for await (const documents of select(snapshot, request, reading.controller.signal))
       for (const document of documents) {
         batch.add(document)
-        bytes += document.text.length
+        bytes += document.json.length
         if (bytes > streamLimits.documentBytes) throw tooLarge()
         if (batch.bytes() >= batchBytes) await sendBatch(reading, batch.take())
       }
@@ -174,9 +175,10 @@ function createBatch(snapshot: Snapshot): Batch {
   let bytes = 0
   return {
     bytes: () => bytes,
-    add({ height, text }) {
+    add({ height, json }) {
       const last = blocks.at(-1)
-      bytes += text.length
+      const text = asBuffer(json).toString()
+      bytes += json.length
       if (last !== undefined && (last.block?.height ?? null) === height) last.texts.push(text)
       else blocks.push({ block: blockAt(snapshot, height), texts: [text] })
     },

@@ -1,6 +1,7 @@
 /** What a View makes of stored blocks: selects, runs the lenses, packs the rows. Runs in the lens process alone. */
 import { type LoadedView, parseDocument, readDocuments } from '../../compute/loaded-view.ts'
 import { ServiceError } from '../../errors.ts'
+import { type ByteWriter, createByteWriter } from '../../primitives/cbor.ts'
 import type { StoreReader } from '../../store/store.ts'
 import {
   type BlockRows,
@@ -86,7 +87,7 @@ function isLasting(error: unknown): error is ServiceError {
 
 interface ReadBlock extends Pick<BlockRows, 'blockHash' | 'documentsRoot'> {
   /** Throws where the block has more documents than a View may select. */
-  documents(): readonly string[]
+  documents(): readonly Uint8Array[]
 }
 
 /** The documents of a block, read before any lens runs: that may take long, and a snapshot must not. */
@@ -101,8 +102,8 @@ async function readBlock(
     if (header === undefined) return null
     const block = { blockHash: header.hash, documentsRoot: header.root }
     try {
-      const texts = await readDocuments(view, snapshot, height)
-      return { ...block, documents: () => texts }
+      const documents = await readDocuments(view, snapshot, height, emptyPlace())
+      return { ...block, documents: () => documents }
     } catch (error) {
       if (!isLasting(error)) throw error
       return {
@@ -117,17 +118,28 @@ async function readBlock(
   }
 }
 
+/** Where the documents of a block lie until its rows are made: a thread computes one block at a time. */
+let place = createByteWriter()
+/** A larger place is not kept for the next block. */
+const maxPlaceBytes = 4 * 1024 * 1024
+
+function emptyPlace(): ByteWriter {
+  if (place.bytes.length > maxPlaceBytes) place = createByteWriter()
+  place.at = 0
+  return place
+}
+
 /** What the lenses of a View make of no document: as they see nothing of the block, always the same. */
 const ofNothing = new WeakMap<LoadedView, PackedRows>()
 
-function packRows(view: LoadedView, documents: readonly string[]): PackedRows {
+function packRows(view: LoadedView, documents: readonly Uint8Array[]): PackedRows {
   if (documents.length > 0) return computeRows(view, documents)
   const rows = ofNothing.get(view) ?? computeRows(view, documents)
   ofNothing.set(view, rows)
   return rows
 }
 
-function computeRows(view: LoadedView, documents: readonly string[]): PackedRows {
+function computeRows(view: LoadedView, documents: readonly Uint8Array[]): PackedRows {
   const packer = createRowPacker(view.rowType)
   view.program.run(documents, (json, source) => {
     if (!packer.addJson(json, source)) packer.add(parseDocument(json), source)

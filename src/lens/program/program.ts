@@ -8,7 +8,12 @@ import { lensArguments } from '../../views/view.ts'
 import { enterLens } from '../running-lens.ts'
 import { checkModules } from '../view-modules.ts'
 import { probeFeed } from './feed-probe.ts'
-import { type CompiledLens, type MemoryMeter, openInstance } from './instance.ts'
+import {
+  type CompiledLens,
+  type MemoryMeter,
+  openInstance,
+  type SourceDocument,
+} from './instance.ts'
 import { lensError } from './lens-error.ts'
 import { type RunLimits, runLimits } from './run-limits.ts'
 import { createStage, type DocumentSource } from './stage.ts'
@@ -37,14 +42,14 @@ export interface Program {
   /** How each lens is fed. */
   readonly feeds: readonly Feed[]
   /**
-   * Gives compact JSON texts to the first lens and what the last returns to `emit`, all on instances made for this
+   * Gives documents of compact JSON to the first lens and what the last returns to `emit`, all on instances made for this
    * run. Documents are pulled as lenses ask for them; what pulling or `emit` throws comes out as it is.
    * Nothing that was emitted counts where it throws. Other `limits` than those of the runtime version are for runs
    * whose rows nobody keeps.
    * @throws ServiceError `LENS_TRAPPED`, `LENS_FAILED`, `LENS_OUTPUT_INVALID`, `LENS_OUTPUT_LIMIT`,
    *   `LENS_ARGUMENTS_REFUSED`: the same for the same documents, so trying again is no use.
    */
-  run(documents: Iterable<string>, emit: Emit, limits?: RunLimits): RunFigures
+  run(documents: Iterable<SourceDocument>, emit: Emit, limits?: RunLimits): RunFigures
 }
 
 /**
@@ -115,7 +120,11 @@ interface Run {
   readonly limits: RunLimits
 }
 
-function run({ lenses, feeds, meter, limits }: Run, documents: Iterable<string>, emit: Emit): void {
+function run(
+  { lenses, feeds, meter, limits }: Run,
+  documents: Iterable<SourceDocument>,
+  emit: Emit,
+): void {
   const iterator = documents[Symbol.iterator]()
   let source: number | null = null
   const first: DocumentSource = () => {
@@ -142,7 +151,7 @@ function run({ lenses, feeds, meter, limits }: Run, documents: Iterable<string>,
 }
 
 /** The next document; finding it is the work of no lens. */
-function nextDocument(documents: Iterator<string>): IteratorResult<string> {
+function nextDocument(documents: Iterator<SourceDocument>): IteratorResult<SourceDocument> {
   const before = enterLens(0)
   try {
     return documents.next()

@@ -24,7 +24,7 @@ export async function sampleDocuments(query: string): Promise<string[]> {
     const [from = 0, to = from] = [store.heights[0], store.heights.at(-1)]
     const texts: string[] = []
     for await (const batch of selection.documents(snapshot, { from, to }))
-      texts.push(...batch.map(({ text }) => text))
+      texts.push(...batch.map(({ json }) => Buffer.from(json).toString()))
     if (texts.length === 0) throw noDocument(query)
     return texts
   } finally {

@@ -29,7 +29,7 @@ async function documentsAt(
   view: LoadedView,
   reader: StoreReader,
   height: number,
-): Promise<string[]> {
+): Promise<Uint8Array[]> {
   const snapshot = reader.snapshot()
   try {
     return await readDocuments(view, snapshot, height)
@@ -40,7 +40,7 @@ async function documentsAt(
 
 function compute(
   view: LoadedView,
-  documents: readonly string[],
+  documents: readonly Uint8Array[],
   { height, maxRowBytes }: Extract<TrialJob, { kind: 'block' }>,
 ): TrialResults['block'] {
   const { rowType, program } = view
@@ -76,7 +76,7 @@ function compute(
 }
 
 /** Lenses that add up, or that go by what they have seen, make other rows of documents that come alone. */
-function compareAlone(view: LoadedView, documents: readonly string[]): TrialResults['alone'] {
+function compareAlone(view: LoadedView, documents: readonly Uint8Array[]): TrialResults['alone'] {
   const chosen = documents.slice(0, maxAlone)
   if (chosen.length < 2) return { isSame: null }
   const together = outputsOf(view, chosen)
@@ -87,7 +87,7 @@ function compareAlone(view: LoadedView, documents: readonly string[]): TrialResu
   }
 }
 
-function outputsOf(view: LoadedView, documents: readonly string[]): string[] {
+function outputsOf(view: LoadedView, documents: readonly Uint8Array[]): string[] {
   const outputs: string[] = []
   runLenses(view, documents, (output) => void outputs.push(JSON.stringify(output)))
   return outputs
@@ -98,7 +98,7 @@ async function measure(
   reader: StoreReader,
   { heights, documents: count }: Extract<TrialJob, { kind: 'measure' }>,
 ): Promise<TrialResults['measure']> {
-  const found: string[] = []
+  const found: Uint8Array[] = []
   for (const height of heights) {
     if (found.length >= count) break
     found.push(...(await documentsAt(view, reader, height)))

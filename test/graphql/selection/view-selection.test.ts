@@ -42,7 +42,8 @@ async function select(
   }
 }
 
-const texts = (documents: readonly SelectedDocument[]) => documents.map(({ text }) => text)
+const texts = (documents: readonly SelectedDocument[]) =>
+  documents.map(({ json }) => Buffer.from(json).toString())
 
 const firstNumber = ({ chain }: GraphqlRoom): number => chain[0]?.number ?? -1
 
@@ -119,8 +120,8 @@ test('over several blocks, filters, orders and groups of the query apply to all 
     [first, second],
   )
   assert.deepEqual(groups, [
-    { height: null, text: `{"blockNumber":${first}}` },
-    { height: null, text: `{"blockNumber":${second}}` },
+    { height: null, json: Buffer.from(`{"blockNumber":${first}}`) },
+    { height: null, json: Buffer.from(`{"blockNumber":${second}}`) },
   ])
 })
 

@@ -26,7 +26,7 @@ async function open(
     rowType: parseRowType('type T { terms: [Int] @index values: JSON }'),
     program: prepareProgram([], null),
     async *documents(_snapshot, height) {
-      yield rowsOf(height).map((row) => JSON.stringify(row))
+      yield rowsOf(height).map((row) => Buffer.from(JSON.stringify(row)))
     },
   }
   return { view, reader: store.reader, heights: chain.map((_, index) => 100 + index) }
