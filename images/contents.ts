@@ -62,6 +62,7 @@ export const contents: Readonly<Record<ProgramFolder, Contents>> = {
       ...[
         'src/bracket-depth.js',
         'src/did-you-mean.js',
+        'src/json-object.js',
         'src/primitives/backoff.js',
         'src/primitives/names.js',
       ],
