@@ -188,6 +188,7 @@ export const errorCodes = {
   SERVICE_PORT_UNAVAILABLE: 'An address to listen on is in use, or not an address of this machine.',
   SERVICE_STOP_TIMEOUT: 'A part of the program did not close within the stop timeout.',
   SERVICE_THREAD_DIED: 'A worker thread exited unexpectedly.',
+  STORE_DAMAGED: 'The store’s file ends before all that it names.',
   STORE_FOREIGN: 'The store was made for another network, another chain or another program.',
   STORE_FORMAT_UNKNOWN:
     'The store’s file is not a Viewmesh store, or has the layout of another version.',

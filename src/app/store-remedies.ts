@@ -5,6 +5,8 @@ const remedies: Readonly<Record<string, string>> = {
   STORE_LOCKED: 'End the other program, or give this application another `path`.',
   STORE_FULL:
     'Free space on its disk, then start again: everything that was stored is kept. With a lower `maxBytes` the rows of the lowest blocks go earlier.',
+  STORE_DAMAGED:
+    'Put a whole copy in its place, or choose an empty folder as `path`: the rows are fetched again.',
   STORE_FOREIGN: 'Choose another `path`, or the `network` of this store.',
   STORE_FORMAT_UNKNOWN:
     'Use the version of the package that made it, or choose an empty folder as `path`: the rows are fetched again.',

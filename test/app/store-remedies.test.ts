@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { writeFile } from 'node:fs/promises'
+import { truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { type AppOptions, openApp } from '../../src/app/app.ts'
@@ -42,11 +42,15 @@ test('a store that an application cannot use names its options, and no setting o
   assert.equal(ofNetwork.code, 'STORE_FOREIGN')
   assert.equal(ofNetwork.remedy, 'Choose another `path`, or the `network` of this store.')
 
+  await truncate(join(path, 'data.mdb'), 8_192)
+  const ofCut = await refusalOf(openAt(t, { path }))
+  assert.equal(ofCut.code, 'STORE_DAMAGED')
+
   const file = join(path, 'file')
   await writeFile(file, '')
   const ofFile = await refusalOf(openAt(t, { path: file }))
   assert.equal(ofFile.code, 'STORE_PATH_UNUSABLE')
-  for (const { remedy = '' } of [ofNetwork, ofFile]) {
+  for (const { remedy = '' } of [ofNetwork, ofCut, ofFile]) {
     assert.match(remedy, /`path`/)
     assert.doesNotMatch(remedy, setting)
   }

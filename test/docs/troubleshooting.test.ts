@@ -1,7 +1,7 @@
 /** docs/troubleshooting.md: programs are brought into its cases, and what they say is found there by its exact text. */
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, statSync } from 'node:fs'
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, statSync, truncateSync } from 'node:fs'
 import { createServer, type RequestListener } from 'node:http'
 import { type AddressInfo, createServer as createTcpServer } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -181,7 +181,7 @@ describe('a program that does not start says what the page explains', () => {
     await refusal(start(t, 'host', { DB_API_ADDR: `127.0.0.1:${port}` }))
   })
 
-  test('a store that is open, of another program, or of another network', async (t) => {
+  test('a store that is open, of another program or network, or cut short', async (t) => {
     const path = folderOf('store')
     const network = 'Ethereum__Mainnet'
     const options = { path, network, retainBlocks: null, program: 'generator' } as const
@@ -190,6 +190,9 @@ describe('a program that does not start says what the page explains', () => {
     await store.close()
     await refusal(start(t, 'host', { DB_STORE_PATH: path }))
     await refusal(start(t, 'generator', { DB_STORE_PATH: path, CHAIN_NETWORK: 'Sepolia' }))
+    truncateSync(join(path, 'data.mdb'), 8_192)
+    const { code, facts } = await refusal(start(t, 'host', { DB_STORE_PATH: path }))
+    assert.deepEqual([code, facts['bytes']], ['STORE_DAMAGED', 8_192])
   })
 })
 

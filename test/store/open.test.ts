@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
 import {
   chmodSync,
   chownSync,
@@ -54,6 +55,37 @@ async function refusal(opened: Promise<unknown>): Promise<ServiceError> {
 const dataOf = (path: string): Buffer => readFileSync(join(path, 'data.mdb'))
 
 describe('opening a store', () => {
+  it('refuses one whose file was cut short, with what is missing, and changes nothing', async (t) => {
+    const path = testDirectory(t)
+    await madeStore(path)
+    const whole = dataOf(path)
+    for (const bytes of [100, 4_096, 8_191, 8_192, whole.length / 2]) {
+      writeFileSync(join(path, 'data.mdb'), whole.subarray(0, bytes))
+      const { code, message, remedy, facts } = await refusal(openAt(path))
+      const needed = bytes < 8_192 ? 8_192 : whole.length
+      assert.deepEqual([code, facts['bytes'], facts['needed']], ['STORE_DAMAGED', bytes, needed])
+      assert.equal(
+        message,
+        `The store at ${path} is damaged: data.mdb ends after ${bytes} of ${needed} bytes.`,
+      )
+      assert.match(`${remedy}`, /^Put a whole copy in its place, or choose an empty directory/)
+      assert.equal(dataOf(path).length, bytes)
+    }
+  })
+
+  it('refuses a folder or a pipe in the place of its files, and waits for nobody', async (t) => {
+    for (const file of ['data.mdb', 'lock.mdb', 'store.lock'])
+      for (const make of ['mkdir', 'mkfifo']) {
+        const path = testDirectory(t)
+        await madeStore(path)
+        rmSync(join(path, file))
+        execFileSync(make, [join(path, file)])
+        const { code, message } = await refusal(openAt(path))
+        assert.equal(code, 'STORE_PATH_UNUSABLE')
+        assert.match(message, / is no file$/)
+      }
+  })
+
   it('makes one where there is none, and finds again what was stored', async (t) => {
     const path = join(testDirectory(t), 'not', 'there.yet')
     await madeStore(path)

@@ -27,6 +27,8 @@ const roomBytes = 256 * 1024
 /** What a failed commit leaves free at most where a full disk was its reason. */
 const fullBelowBytes = 8 * 1024 * 1024
 const probeFile = 'space.probe'
+/** Of lmdb, beside its data. */
+const lmdbLockFile = 'lock.mdb'
 
 /**
  * Makes the directory where it is missing, and checks that it can be used.
@@ -61,8 +63,11 @@ export function requireUsableStore(path: string): void {
 function checkAccess(path: string): void {
   requireDirectory(path)
   accessSync(path, constants.R_OK | constants.W_OK | constants.X_OK)
-  for (const file of [dataFile, lockFile].map((name) => join(path, name))) {
-    if (existsSync(file)) accessSync(file, constants.R_OK | constants.W_OK)
+  for (const file of [dataFile, lmdbLockFile, lockFile].map((name) => join(path, name))) {
+    if (!existsSync(file)) continue
+    accessSync(file, constants.R_OK | constants.W_OK)
+    // A pipe would be waited for, and on a directory lmdb crashes.
+    if (!statSync(file).isFile()) throw new Error(`${file} is no file`)
   }
 }
 

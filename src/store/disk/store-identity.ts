@@ -19,6 +19,7 @@ import {
   stateKey,
   storeFormat,
 } from './layout.ts'
+import { readShortage, type Shortage } from './whole-file.ts'
 
 /** What the caller expects of a store. */
 export interface Expected {
@@ -34,8 +35,8 @@ const lmdbMagic = 0xbeefc0de
 const lmdbVersion = 2
 
 /**
- * Refuses a data file that is not LMDB's, before lmdb opens it: it crashes on one.
- * @throws ServiceError `STORE_FORMAT_UNKNOWN`.
+ * Refuses a data file that is not LMDB's, or not whole, before lmdb opens it: it crashes on one.
+ * @throws ServiceError `STORE_FORMAT_UNKNOWN` or `STORE_DAMAGED`.
  */
 export function checkFile(path: string): void {
   const start = readStart(join(path, dataFile))
@@ -45,6 +46,8 @@ export function checkFile(path: string): void {
   if (!isLmdb) throw unknownFormat(path, `${dataFile} is no LMDB file`)
   const version = start.readUInt16LE(pageHeaderBytes + 4)
   if (version !== lmdbVersion) throw unknownFormat(path, `LMDB data version ${version}`)
+  const shortage = readShortage(join(path, dataFile))
+  if (shortage !== null) throw damaged(path, shortage)
 }
 
 /** The first bytes of a file; none where it does not exist. */
@@ -171,6 +174,15 @@ function foreign(path: string, what: string, found: string, expected: string): S
     facts: { path, found, expected },
     remedy:
       'Choose another directory with db.store.path (DB_STORE_PATH), or set chain.name and chain.network (CHAIN_NAME, CHAIN_NETWORK) and the node back to the chain of this store.',
+  })
+}
+
+function damaged(path: string, { bytes, needed }: Shortage): ServiceError {
+  const message = `The store at ${path} is damaged: ${dataFile} ends after ${bytes} of ${needed} bytes.`
+  return new ServiceError('STORE_DAMAGED', message, {
+    facts: { path, bytes, needed },
+    remedy:
+      'Put a whole copy in its place, or choose an empty directory with db.store.path (DB_STORE_PATH); the blocks are read again.',
   })
 }
 

@@ -64,7 +64,7 @@ export interface StoreWriterParts {
 /**
  * Opens a store for writing, and makes it where there is none.
  * @throws ServiceError `STORE_LOCKED`, `STORE_PATH_UNUSABLE`, `STORE_FULL`, `STORE_FOREIGN`,
- *   `STORE_FORMAT_UNKNOWN` or `STORE_WRITE_FAILED`; nothing stored is then changed.
+ *   `STORE_FORMAT_UNKNOWN`, `STORE_DAMAGED` or `STORE_WRITE_FAILED`; nothing stored is then changed.
  */
 export async function openWriter(
   options: StoreWriterOptions,

@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { dataFile } from '../../../src/store/disk/environment.ts'
-import { storeFormat } from '../../../src/store/disk/layout.ts'
+import { pageBytes, storeFormat } from '../../../src/store/disk/layout.ts'
 import {
   checkChain,
   checkFile,
@@ -18,9 +18,9 @@ const expected: Expected = { path: '/store', network }
 const mainnet: Expected = { ...expected, genesisHash: '0xaa', program: 'host' }
 
 describe('a file is taken for a store', () => {
-  /** The first bytes of an LMDB file of this data version. */
+  /** An LMDB file of this data version, with nothing in it. */
   const startOf = (version: number): Buffer => {
-    const bytes = Buffer.alloc(32)
+    const bytes = Buffer.alloc(2 * pageBytes)
     bytes.writeUInt32LE(0xbeefc0de, 24)
     bytes.writeUInt16LE(version, 28)
     return bytes
