@@ -12,7 +12,6 @@ import { type Registration, readRegistration, type ViewFacts } from '../../views
 import { parseViewID } from '../../views/view-id.ts'
 import { decodeView } from '../../views/wire.ts'
 import type { Writer } from '../apply/writer.ts'
-import { maxFieldsOf } from './field-limit.ts'
 import {
   type HostedView,
   isHosted,
@@ -21,6 +20,7 @@ import {
   type ViewOrigin,
 } from './hosted-view.ts'
 import { viewRecordName } from './view-record.ts'
+import { requireRoom } from './view-room.ts'
 
 interface ViewBookOptions {
   /** As in `Ethereum__Mainnet`. */
@@ -151,7 +151,7 @@ async function addView(
     facts,
   )
   const { record } = state
-  checkRoom(state, read, origin)
+  requireRoom(read, origin, state.options, state.views.values())
   // A View that could not be read any more comes into its own place again.
   const before = record.views.find((entry) => entry.id === read.id)
   const origins = withOrigin(before === undefined ? [] : originsOf(before), origin)
@@ -181,7 +181,8 @@ async function addOrigin(
   registeredAt: number | null,
 ): Promise<KeptView> {
   if (view.origins.includes(origin)) return view
-  if (origin !== 'registry' && !isLocal(view)) checkRoom(state, view, origin)
+  if (origin !== 'registry' && !isLocal(view))
+    requireRoom(view, origin, state.options, state.views.values())
   const origins = withOrigin(view.origins, origin)
   return await changeView(state, view, { origins, registeredAt: view.registeredAt ?? registeredAt })
 }
@@ -219,52 +220,6 @@ function viewOf({ views }: BookState, { sender, wire }: Registration): KeptView 
   const lower = sender.toLowerCase()
   return [...views.values()].find(
     (view) => view.sender === lower && Buffer.compare(view.wire, wire) === 0,
-  )
-}
-
-/**
- * Those of other chains are bounded as well: anybody may register them. Registered Views make room for those that
- * this Host alone has.
- */
-function checkRoom(
-  { views, options }: BookState,
-  read: Pick<KeptView, 'query' | 'rowType'>,
-  origin: ViewOrigin,
-): void {
-  const kept = [...views.values()]
-    .filter(({ query }) => (query === null) === (read.query === null))
-    .filter((view) => origin === 'registry' || isLocal(view))
-  if (kept.length < options.maxViews) {
-    checkFields(kept, read, options.maxViews)
-    return
-  }
-  const which = read.query === null ? 'has' : 'serves'
-  const others = read.query === null ? ' of other chains' : ''
-  throw new ServiceError(
-    'HOST_VIEWS_FULL',
-    `the Host ${which} ${kept.length} Views${others}, of at most ${options.maxViews}`,
-    {
-      facts: { maxViews: options.maxViews },
-      remedy: 'Raise MAX_VIEWS, or delete a View that nobody queries.',
-    },
-  )
-}
-
-function checkFields(
-  kept: readonly Pick<KeptView, 'rowType'>[],
-  read: Pick<KeptView, 'rowType'>,
-  maxViews: number,
-): void {
-  const fields = [...kept, read].reduce((sum, { rowType }) => sum + rowType.fields.length, 0)
-  const maxFields = maxFieldsOf(maxViews)
-  if (fields <= maxFields) return
-  throw new ServiceError(
-    'HOST_VIEW_FIELDS_FULL',
-    `with this View the Views of the Host would have ${fields} fields together, of at most ${maxFields}`,
-    {
-      facts: { fields, maxFields },
-      remedy: 'Give the View fewer fields, raise MAX_VIEWS, or delete a View that nobody queries.',
-    },
   )
 }
 
