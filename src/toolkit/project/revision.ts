@@ -1,6 +1,7 @@
 /** Revisions of a View: each is a whole state, kept as one file of JSON. */
 import { z } from 'zod'
 import { ServiceError } from '../../errors.ts'
+import { isObject } from '../../json-object.ts'
 import { isLensLabel } from './names.ts'
 import type { LensArguments, ViewContent } from './view-content.ts'
 
@@ -38,8 +39,7 @@ const schema = z.strictObject({
 })
 
 function isArguments(value: unknown): boolean {
-  const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
-  return isObject && Object.values(value).every((each) => typeof each === 'string')
+  return isObject(value) && Object.values(value).every((each) => typeof each === 'string')
 }
 
 /** The text of a revision's file. */
