@@ -29,9 +29,6 @@ import { type Registrant, shownOf } from './registrant.ts'
 import { costOf, costText } from './registration-cost.ts'
 import { ownHash, placeOfSent } from './taken-nonce.ts'
 
-/** Of a View that the chain knows already: `--send` then follows it. */
-const nothingToSend = { hash: null, raw: null }
-
 /**
  * Registers a View; one that is registered already stays as it is. `--dry-run` ends before anything is signed, `--prepare`
  * before anything is sent; `--send` sends what was prepared, twice as well as once.
@@ -51,40 +48,88 @@ export async function deployToDevnet(
   const { createRegistryClient } = await import('../../registry/precompile/registry-client.ts')
   const client = createRegistryClient(url.href, terminal.signal)
   const chain = { client, endpoint: rpcEndpoint(url), cometUrl }
-  const project = await openProject(terminal)
-  if (flags.send !== undefined) {
-    const prepared = await readPrepared(resolve(terminal.cwd, flags.send), name)
-    requireNamedChain(prepared.chainId, limits)
-    await requireNamedFee(prepared, limits, flags)
-    if (flags.dryRun === true) return await dryRunPrepared(terminal, chain, prepared, flags)
-    return await sendPrepared(terminal, { project, chain, prepared, flags })
-  }
+  const deployment = { chain, project: await openProject(terminal), limits, flags }
+  if (flags.send === undefined) await deployFresh(terminal, name, deployment)
+  else await deployPrepared(terminal, name, resolve(terminal.cwd, flags.send), deployment)
+}
+
+/** Where a View is registered, and what the command may do for that. */
+interface Deployment {
+  readonly chain: Chain
+  readonly project: Project
+  readonly limits: SpendingLimits
+  readonly flags: DeployFlags
+}
+
+async function deployPrepared(
+  terminal: Terminal,
+  name: string,
+  file: string,
+  { chain, project, limits, flags }: Deployment,
+): Promise<void> {
+  const prepared = await readPrepared(file, name)
+  requireNamedChain(prepared.chainId, limits)
+  await requireNamedFee(prepared, limits, flags)
+  if (flags.dryRun === true) return await dryRunPrepared(terminal, chain, prepared, flags)
+  await sendPrepared(terminal, { project, chain, prepared, flags })
+}
+
+/** A View with the chain that a registration of it would be signed for. */
+interface Unsigned {
+  readonly registrant: Registrant
+  readonly chainId: number
+}
+
+async function deployFresh(
+  terminal: Terminal,
+  name: string,
+  deployment: Deployment,
+): Promise<void> {
+  const { chain, project, limits, flags } = deployment
   const { wire, revision, view } = await project.wire(name)
   // On the chain it could not be corrected any more.
   createViewCheck(networkOfQuery(view.query))({ sender: noSender, registeredAt: null, wire })
   const key = await findSigningKey(terminal, flags)
   const creator = key.address
   const registrant = { view: name, revision, ...viewIDs(creator, wire), creator, wire }
-  const chainId = await chainToSignFor(terminal, limits, client.chainId)
-  const unsigned = { registrant, chainId, transaction: null }
-  const known = await client.getView(registrant.address)
-  if (known.status !== 'none') {
-    remark(terminal, `the chain knows this View already: ${known.status}`)
-    const state = known.status
-    if (flags.prepare !== undefined) {
-      await writePrepared(resolve(terminal.cwd, flags.prepare), {
-        ...registrant,
-        chainId,
-        ...nothingToSend,
-      })
-    }
-    if (flags.prepare !== undefined || flags.dryRun === true)
-      return printNothingToSend(terminal, unsigned, state, flags)
-    return await finish(terminal, { project, chain, registrant, hash: null, chainId, flags })
+  const chainId = await chainToSignFor(terminal, limits, chain.client.chainId)
+  const { status } = await chain.client.getView(registrant.address)
+  if (status === 'none') await register(terminal, { registrant, chainId }, key, deployment)
+  else await followKnown(terminal, { registrant, chainId }, status, deployment)
+}
+
+/** There is nothing to send, now or with what `--prepare` writes: `--send` then follows the View. */
+async function followKnown(
+  terminal: Terminal,
+  unsigned: Unsigned,
+  status: string,
+  { chain, project, flags }: Deployment,
+): Promise<void> {
+  const { prepare, dryRun } = flags
+  remark(terminal, `the chain knows this View already: ${status}`)
+  if (prepare !== undefined) {
+    const { registrant, chainId } = unsigned
+    const prepared = { ...registrant, chainId, hash: null, raw: null }
+    await writePrepared(resolve(terminal.cwd, prepare), prepared)
   }
+  if (prepare !== undefined || dryRun === true)
+    return printNothingToSend(terminal, { ...unsigned, transaction: null }, status, flags)
+  await finish(terminal, { ...unsigned, project, chain, hash: null, flags })
+}
+
+async function register(
+  terminal: Terminal,
+  unsigned: Unsigned,
+  key: Awaited<ReturnType<typeof findSigningKey>>,
+  { chain, project, limits, flags }: Deployment,
+): Promise<void> {
+  const { registrant, chainId } = unsigned
+  const { view, creator, wire } = registrant
+  const { client, endpoint } = chain
   const cost = await costOf(client, creator, wire)
-  remark(terminal, costText(registrant, { chainId, endpoint: chain.endpoint }, cost))
-  if (flags.dryRun === true) return printDryRun(terminal, unsigned, cost, flags)
+  remark(terminal, costText(registrant, { chainId, endpoint }, cost))
+  if (flags.dryRun === true)
+    return printDryRun(terminal, { ...unsigned, transaction: null }, cost, flags)
   requireAffordable(cost.estimate, creator, limits)
   if (flags.prepare === undefined) await requireConsent(terminal, flags)
   const signed = await client.sign(await key.privateKey(), wire, chainId, cost.estimate)
@@ -92,7 +137,7 @@ export async function deployToDevnet(
   if (flags.prepare === undefined)
     return await sendPrepared(terminal, { project, chain, prepared, flags })
   await writePrepared(resolve(terminal.cwd, flags.prepare), prepared)
-  const text = `prepared ${signed.hash} in ${flags.prepare}; viewmesh view deploy ${name} --target devnet --rpc URL --send FILE sends it`
+  const text = `prepared ${signed.hash} in ${flags.prepare}; viewmesh view deploy ${view} --target devnet --rpc URL --send FILE sends it`
   const value = { ...shownOf(registrant), chainId, transaction: signed.hash, state: 'prepared' }
   printResult(terminal, value, { json: flags.json, text })
 }
