@@ -8,35 +8,24 @@ import { followRegistry, type RegistryFollower } from '../../registry/follow.ts'
 import { createRegistryMetrics } from '../../registry/metrics.ts'
 import type { FailureReport, RegistryStateName } from '../../service/contract.ts'
 import { toFailureReport } from '../../service/health/health-report.ts'
-import { type LineFile, openLineFile } from '../../service/settings/line-file.ts'
 import type { StoreReader } from '../../store/store.ts'
 import type { Writer } from '../apply/writer.ts'
 import { createViewChecker } from '../views/view-checker.ts'
 import { maxFieldsOf } from '../views/view-room.ts'
 import type { HostViews } from '../views/views.ts'
 import { type Admission, openAdmission } from './admission.ts'
+import { type FilterSettings, openFilters } from './filter-lists.ts'
 import { createHostRegistryMetrics } from './metrics.ts'
 import { openOutcomes } from './outcomes.ts'
 import type { RegistryReport } from './registry-report.ts'
-import {
-  createViewFilter,
-  type FilteredView,
-  type Standing,
-  viewAllowEntry,
-  viewFilterEntry,
-} from './view-filter.ts'
 
-interface HostRegistryOptions {
+interface HostRegistryOptions extends FilterSettings {
   /** As in `Ethereum__Mainnet`. */
   readonly network: string
   readonly maxViews: number
   /** Null where only Views that are posted here are served. */
   readonly registryLcdUrl: string | null
   readonly registryRpcUrl: string | null
-  readonly registryAllow: readonly string[]
-  readonly registryAllowFile: string | null
-  readonly registryDeny: readonly string[]
-  readonly registryDenyFile: string | null
   readonly registryMaxMb: number
 }
 
@@ -150,61 +139,6 @@ function follow(
       onRefused: admission.unreadable,
     },
   )
-}
-
-interface Filters {
-  /** How a View stands in the lists of this moment. */
-  standing(view: FilteredView): Standing
-  /** Why the file of what is denied cannot be read; null where it can, or there is none. */
-  denyProblem(): string | null
-  /** Calls the listener after a file has changed. One listener. */
-  onChange(listener: () => void): void
-  close(): void
-}
-
-/** The lists of the settings with those of their files. */
-async function openFilters(options: HostRegistryOptions, log: Logger): Promise<Filters> {
-  let onChange = (): void => undefined
-  // The first file may change while the second is opened.
-  let allow: LineFile<string> | null = null
-  let deny: LineFile<string> | null = null
-  const read = (): ReturnType<typeof createViewFilter> =>
-    createViewFilter({
-      allow: [...options.registryAllow, ...(allow?.values() ?? [])],
-      deny: [...options.registryDeny, ...(deny?.values() ?? [])],
-    })
-  let standing = read()
-  const open = async (
-    path: string | null,
-    setting: string,
-    entry: typeof viewFilterEntry,
-    isWhole: boolean,
-  ): Promise<LineFile<string> | null> =>
-    path === null
-      ? null
-      : await openLineFile(
-          { path, setting, kind: entry, isWhole, mayBeEmpty: true },
-          { log, onChange: changed },
-        )
-  const changed = (): void => {
-    standing = read()
-    onChange()
-  }
-  allow = await open(options.registryAllowFile, 'REGISTRY_ALLOW_FILE', viewAllowEntry, false)
-  // Half of it would let in what the other half denies.
-  deny = await open(options.registryDenyFile, 'REGISTRY_DENY_FILE', viewFilterEntry, true)
-  standing = read()
-  return {
-    standing: (view) => standing(view),
-    denyProblem: () => deny?.problem() ?? null,
-    onChange: (listener) => {
-      onChange = listener
-    },
-    close: () => {
-      allow?.close()
-      deny?.close()
-    },
-  }
 }
 
 function toReport(
