@@ -1,6 +1,7 @@
 /** A View ready to run over stored blocks. Runs strangers' code, so that it is used in the lens process alone. */
 import { invariant, ServiceError } from '../errors.ts'
 import { createViewSelector } from '../graphql/selection/view-selection.ts'
+import { isObject, type JsonObject } from '../json-object.ts'
 import type { SourceDocument } from '../lens/program/instance.ts'
 import { type Program, prepareProgram } from '../lens/program/program.ts'
 import type { RunLimits } from '../lens/program/run-limits.ts'
@@ -90,7 +91,7 @@ export async function readDocuments(
 }
 
 /** An object that the last lens returned, and the index of the document that it was made of, as in `Emit`. */
-type OutputListener = (document: Readonly<Record<string, unknown>>, source: number | null) => void
+type OutputListener = (document: JsonObject, source: number | null) => void
 
 /**
  * Runs the lenses of a View over the documents of one block, or of more under limits of their own; returns what
@@ -110,10 +111,9 @@ export function runLenses(
  * The object that a lens returned.
  * @throws ServiceError `LENS_OUTPUT_INVALID` for what is not a JSON object.
  */
-export function parseDocument(bytes: Uint8Array): Readonly<Record<string, unknown>> {
+export function parseDocument(bytes: Uint8Array): JsonObject {
   const value = parseJson(bytes)
-  if (typeof value === 'object' && value !== null && !Array.isArray(value))
-    return value as Readonly<Record<string, unknown>>
+  if (isObject(value)) return value
   const shown = Buffer.from(bytes.subarray(0, 80)).toString()
   throw new ServiceError(
     'LENS_OUTPUT_INVALID',

@@ -1,6 +1,7 @@
 /** The first topics of a contract's events, from the JSON of its ABI. */
 import { keccak_256 } from '@noble/hashes/sha3.js'
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js'
+import { isObject, type JsonObject } from '../json-object.ts'
 
 /**
  * keccak256 of the signature of each event, 0x and lower-case digits; null where logs of others fit too, because an event is
@@ -38,7 +39,7 @@ function typesOf(parameters: unknown): string | null {
   return types.includes(null) ? null : `(${types.join(',')})`
 }
 
-function typeOf({ type, components }: Readonly<Record<string, unknown>>): string | null {
+function typeOf({ type, components }: JsonObject): string | null {
   if (typeof type !== 'string') return null
   const [, base = '', suffix = ''] = /^([a-z0-9]+)((?:\[\d*\])*)$/.exec(type) ?? []
   if (base === '') return null
@@ -46,8 +47,4 @@ function typeOf({ type, components }: Readonly<Record<string, unknown>>): string
   if (base !== 'tuple') return `${base}${suffix}`
   const types = typesOf(components)
   return types === null ? null : `${types}${suffix}`
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

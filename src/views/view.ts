@@ -1,4 +1,5 @@
 /** A View as its author writes it: a query, the type of its rows, and the lenses between them. */
+import { isObject } from '../json-object.ts'
 
 /** One step of a View. */
 interface Lens {
@@ -45,8 +46,7 @@ export function lensArguments(args: string): Readonly<Record<string, unknown>> |
   if (args === '') return null
   try {
     const value: unknown = JSON.parse(args)
-    const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
-    return isObject ? { ...value } : undefined
+    return isObject(value) ? { ...value } : undefined
   } catch {
     return undefined
   }

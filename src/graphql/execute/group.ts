@@ -3,12 +3,12 @@
  * aliases (`_alias`) after it; order, offset and limit count groups. Where it can be, a value is
  * added when its row arrives, so that no rows are kept.
  */
+import { isObject } from '../../json-object.ts'
 import type { JsonValue } from '../../views/row-values.ts'
 import type { MemoryReservation } from '../budget/query-budget.ts'
 import { findAttribute } from '../catalog/entity.ts'
 import { type AliasScope, noAliases, toCondition } from '../filter/filter.ts'
 import { everyRow, type ListRequest, toListRequest } from '../filter/list-request.ts'
-import { isInput } from '../filter/operand.ts'
 import { type OrderKey, type Ranked, rank, rankedOrder, toOrder } from '../filter/order.ts'
 import { type Matcher, toMatcher } from '../filter/predicate.ts'
 import { notAKey } from '../plan/compile-group.ts'
@@ -23,7 +23,7 @@ import { coerceArguments, oncePerRun, type Run, readsSource, scanOf } from './ru
 export const groupRequest: (run: Run, list: GroupListPlan) => ListRequest = oncePerRun(
   (run, { entity, source }) => {
     const args = coerceArguments(run, source)
-    const filter = isInput(args['filter']) ? { ...args['filter'], _alias: null } : null
+    const filter = isObject(args['filter']) ? { ...args['filter'], _alias: null } : null
     const written = { ...args, filter, order: null }
     return toListRequest(run.catalog, entity, written, noAliases, source.node)
   },
@@ -197,7 +197,7 @@ const arrangementOf: (run: Run, list: GroupListPlan) => Arrangement = oncePerRun
   const args = coerceArguments(run, list.source)
   const { entity } = list
   const cursor = createGroupCursor(list.selection)
-  const having = isInput(args['filter']) ? { _alias: args['filter']['_alias'] ?? null } : null
+  const having = isObject(args['filter']) ? { _alias: args['filter']['_alias'] ?? null } : null
   const condition = toCondition(run.catalog, entity, having, cursor.scope)
   checkOrder(list, args['order'])
   const order = toOrder(run.catalog, entity, args['order'] ?? [], cursor.scope, list.source.node)
@@ -212,7 +212,7 @@ interface RankedGroup {
 /** Groups can be ordered by what all members have in common. */
 function checkOrder({ entity, selection, source }: GroupListPlan, order: unknown): void {
   for (const one of Array.isArray(order) ? order : [order]) {
-    for (const name of isInput(one) ? Object.keys(one) : []) {
+    for (const name of isObject(one) ? Object.keys(one) : []) {
       const attribute = findAttribute(entity, name)
       const isKey = attribute !== undefined && selection.keys.includes(attribute)
       if (!isKey && name !== '_alias') throw notAKey(name, source.node)

@@ -4,6 +4,7 @@
  */
 import { coerceInputValue, GraphQLError } from 'graphql'
 import { invariant } from '../../errors.ts'
+import { isObject } from '../../json-object.ts'
 import { refusal } from '../budget/limits.ts'
 import {
   type Attribute,
@@ -16,7 +17,7 @@ import { canonicalOperator } from '../catalog/spelling.ts'
 import { blockFor } from '../schema/schema-operators.ts'
 import { expandValue } from '../schema/shorthand.ts'
 import { all, allOf, anyOf, type Computed, type FilterCondition, none, notOf } from './condition.ts'
-import { isInput, singleOperand, toOperators } from './operand.ts'
+import { singleOperand, toOperators } from './operand.ts'
 import type { Operator } from './value-test.ts'
 
 /** What an alias of a selection stands for. */
@@ -41,7 +42,7 @@ export function toCondition(
   value: unknown,
   scope: AliasScope,
 ): FilterCondition {
-  if (!isInput(value)) return all
+  if (!isObject(value)) return all
   return allOf(
     Object.entries(value).map(([name, part]) => {
       if (name === '_and') return ofList(part, allOf)
@@ -97,7 +98,7 @@ function attributeCondition(attribute: Attribute, block: unknown): FilterConditi
 
 function listCondition(attribute: Attribute, block: unknown): FilterCondition {
   if (block === null) return { op: 'list', attribute, isEqual: true, items: null }
-  if (!isInput(block)) return all
+  if (!isObject(block)) return all
   return allOf(
     Object.entries(block).map(([name, value]) =>
       listOperator(attribute, canonicalOperator(name), value),
@@ -121,7 +122,7 @@ function listOperator(attribute: Attribute, name: string, value: unknown): Filte
 
 function aliasConditions(catalog: Catalog, block: unknown, scope: AliasScope): FilterCondition {
   if (block === null) return all
-  if (!isInput(block)) throw unexpectedType(block)
+  if (!isObject(block)) throw unexpectedType(block)
   return allOf(
     Object.entries(block).map(([alias, part]) => {
       const target = scope(alias)
@@ -157,7 +158,7 @@ const numberOperators: ReadonlySet<string> = new Set([
 ])
 
 function computedAlias(computed: Computed, part: unknown): FilterCondition {
-  const block = isInput(part) ? part : { _eq: part }
+  const block = isObject(part) ? part : { _eq: part }
   return allOf(
     Object.entries(block).map(([name, value]) => {
       const operator = canonicalOperator(name) as Operator

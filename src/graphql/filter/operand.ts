@@ -2,6 +2,7 @@
  * Operands as the values they are compared with: hex in lower case, quantities as minimal hex. A
  * variable's value was coerced by the variable's type, so it is brought into form here again.
  */
+import { isObject } from '../../json-object.ts'
 import { maxPatternLength, refusal } from '../budget/limits.ts'
 import type { Attribute, AttributeKind } from '../catalog/entity.ts'
 import { canonicalOperator } from '../catalog/spelling.ts'
@@ -11,18 +12,10 @@ import { parseWholeNumber } from '../rows/whole-number.ts'
 import type { ElementCondition } from './condition.ts'
 import { type Operand, type Operator, type ValueTest, valueTest } from './value-test.ts'
 
-/** An object of coerced arguments. */
-type Input = Readonly<Record<string, unknown>>
-
-/** True for objects that are no lists. */
-export function isInput(value: unknown): value is Input {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
 /** The operators of a block in their first spelling, with operands of the attribute's kind. */
 export function toOperators(attribute: Attribute, block: unknown): ElementCondition {
   if (block === null) return [{ operator: '_eq', operand: null }]
-  if (!isInput(block)) return []
+  if (!isObject(block)) return []
   return Object.entries(block).map(([name, value]) => {
     const operator = canonicalOperator(name) as Operator
     return { operator, operand: operandOf(attribute, operator, value) }
@@ -136,7 +129,7 @@ const tooLongPattern = (): Error =>
 
 /** The test that a filter on the elements of an inline list makes. */
 export function elementFilterTest(attribute: Attribute, filter: unknown): ValueTest {
-  if (!isInput(filter)) return () => true
+  if (!isObject(filter)) return () => true
   const tests = Object.entries(filter).map(([name, part]): ValueTest => {
     if (name !== '_and' && name !== '_or') {
       return elementTest(attribute, toOperators(attribute, { [name]: part }))

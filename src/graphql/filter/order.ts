@@ -4,6 +4,7 @@
  */
 import type { ASTNode } from 'graphql'
 import { invariant } from '../../errors.ts'
+import { isObject } from '../../json-object.ts'
 import type { JsonValue } from '../../views/row-values.ts'
 import { maxOrderKeys, refusal } from '../budget/limits.ts'
 import {
@@ -15,7 +16,6 @@ import {
 } from '../catalog/entity.ts'
 import { compareRows, type Row, rowAt } from '../rows/row.ts'
 import { type AliasScope, noAliases, unknownAlias } from './filter.ts'
-import { isInput } from './operand.ts'
 import { compareValues } from './value-test.ts'
 
 /** One thing to order by. */
@@ -76,7 +76,7 @@ function writtenKeys(
 ): readonly OrderKey[] {
   const list = Array.isArray(value) ? value : [value]
   return list.flatMap((one: unknown) => {
-    const entries = isInput(one) ? Object.entries(one) : []
+    const entries = isObject(one) ? Object.entries(one) : []
     const [first] = entries
     if (first === undefined) return []
     if (entries.length > 1) throw severalFields(node)
@@ -115,7 +115,7 @@ function attributeKeys(entity: Entity, name: string, descending: boolean): reado
 }
 
 function aliasKeys(block: unknown, scope: AliasScope): readonly OrderKey[] {
-  const entries = isInput(block) ? Object.entries(block) : []
+  const entries = isObject(block) ? Object.entries(block) : []
   if (entries.length > 1) throw severalFields()
   return entries.flatMap(([alias, direction]) => {
     const target = scope(alias)

@@ -2,6 +2,7 @@
  * How much there is in arguments and variables, by which they are bounded: names and objects, which
  * become conditions, and values.
  */
+import { isObject } from '../../json-object.ts'
 import { charactersPerValue } from '../budget/limits.ts'
 
 /** What arguments or variables hold. */
@@ -23,7 +24,7 @@ function count(value: unknown, size: { conditions: number; values: number }): vo
   if (Array.isArray(value)) {
     size.values++
     for (const item of value) {
-      if (typeof item === 'object' && item !== null && !Array.isArray(item)) size.conditions++
+      if (isObject(item)) size.conditions++
       count(item, size)
     }
   } else if (typeof value === 'object' && value !== null) {

@@ -9,6 +9,7 @@ import {
   isListType,
   isNonNullType,
 } from 'graphql'
+import { isObject } from '../../json-object.ts'
 import { isOperatorBlock } from './schema-operators.ts'
 
 /**
@@ -34,9 +35,6 @@ export function expandValue(value: unknown, type: GraphQLInputType): unknown {
     }),
   )
 }
-
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** True for types in whose values a bare value may stand for an operator block. */
 export function mayHoldShorthand(type: GraphQLInputType): boolean {
