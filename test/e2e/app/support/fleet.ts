@@ -35,6 +35,8 @@ export interface Fleet {
   readonly chain: MovingChain
   readonly token: string
   readonly hosts: readonly FollowedHost[]
+  /** By which Hosts reach the Generator. */
+  readonly generator: string
   /** The long ID of the View. */
   readonly view: string
   /** Posts a View of transfers with another SDL to one of the Hosts; returns its long ID. */
@@ -98,7 +100,7 @@ export async function startFleet(
   const pass = (): void => {
     isWell = true
   }
-  return { folder, chain, token, hosts, view: views[0] ?? '', post, pass }
+  return { folder, chain, token, hosts, generator: peer, view: views[0] ?? '', post, pass }
 }
 
 function preloading(module: string): string {
