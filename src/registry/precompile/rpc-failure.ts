@@ -1,11 +1,12 @@
 /** Failures of the chain's JSON-RPC as viem has them, made ours; without viem's text, which repeats the whole request. */
 import { BaseError, HttpRequestError, RpcRequestError, TimeoutError } from 'viem'
 import { ServiceError } from '../../errors.ts'
+import { onOneLine } from '../../one-line.ts'
 
 /** Node and chain put the reason last. */
 const rpcPrefix = /^(?:rpc error: code = \w+ desc = |execution reverted: ?)/
 
-/** Characters of the reason: an answer may be megabytes. */
+/** Characters of the reason: an answer may be megabytes, and with lines of its own look like our remedies. */
 const maxReason = 1_000
 
 /** A time-out closes the channel to the other chain. */
@@ -42,7 +43,7 @@ export function registryRpcFailure(error: unknown, url: string): ServiceError {
   const endpoint = new URL(url).host
   const found = causeOf(error)
   if (found instanceof RpcRequestError) {
-    const reason = found.details.replace(rpcPrefix, '').slice(0, maxReason)
+    const reason = onOneLine(found.details.replace(rpcPrefix, '').slice(0, maxReason), maxReason)
     return new ServiceError(
       'REGISTRY_REFUSED',
       `the registry chain at ${endpoint} refuses: ${reason}`,

@@ -155,7 +155,7 @@ function draftFolder({ history }: ProjectPlaces): string {
   return join(history, 'drafts')
 }
 
-/** Null where nothing is there. A name too long, a circle of links and a zero byte are a stranger's doing, and no failure of ours. */
+/** Null where nothing is there. A name too long and a circle of links are a stranger's doing, and no failure of ours. */
 async function realPathOf(places: ProjectPlaces, path: string): Promise<string | null> {
   try {
     return await realpath(path)

@@ -2,6 +2,7 @@
 import { stringify } from 'yaml'
 import { ServiceError } from '../../errors.ts'
 import { isObject, type JsonObject } from '../../json-object.ts'
+import { onOneLine } from '../../one-line.ts'
 import { viewLimits } from '../../views/view.ts'
 import { isLensLabel } from './names.ts'
 import { parseProjectYaml } from './project-yaml.ts'
@@ -14,6 +15,9 @@ export interface ListedLens {
   readonly file: string
   readonly args: LensArguments | null
 }
+
+/** Of a key that is wrong. */
+const maxShownCharacters = 80
 
 const head = `# Lenses in the order in which documents pass them. The toolkit writes this file; edit it as you like:
 # what is changed here or in the files beside it is the next version of the View.
@@ -60,6 +64,8 @@ function toLens(path: string, value: unknown, which: string): ListedLens {
   if (typeof label !== 'string' || !isLensLabel(label))
     throw unreadable(path, `has a label of ${which} that is none`)
   if (typeof file !== 'string' || file === '') throw unreadable(path, `names no file of ${which}`)
+  // A message that quotes it would have lines of its own.
+  if (/\p{C}/u.test(file)) throw unreadable(path, `has a file of ${which} that is no path`)
   return { label, file, args: args === null ? null : toArguments(path, which, args) }
 }
 
@@ -69,7 +75,7 @@ function toArguments(path: string, which: string, value: unknown): LensArguments
   if (wrong !== undefined)
     throw unreadable(
       path,
-      `has args of ${which} whose value ${wrong[0]} is not a string; write it in quotes`,
+      `has args of ${which} whose value ${shownKey(wrong[0])} is not a string; write it in quotes`,
     )
   return args as LensArguments
 }
@@ -82,7 +88,11 @@ function objectOf(path: string, which: string, value: unknown): JsonObject {
 function checkKnown(path: string, which: string, rest: Readonly<Record<string, unknown>>): void {
   const [unknown] = Object.keys(rest)
   if (unknown !== undefined)
-    throw unreadable(path, `has ${unknown} in ${which}, which is not known`)
+    throw unreadable(path, `has ${shownKey(unknown)} in ${which}, which is not known`)
+}
+
+function shownKey(key: string): string {
+  return onOneLine(key, maxShownCharacters)
 }
 
 function unreadable(path: string, what: string, cause?: unknown): ServiceError {

@@ -31,6 +31,9 @@ test('what the chain refuses is its reason without what the node puts before it'
       facts: { endpoint: 'chain.example:8545', reason: 'no such View', code: 3 },
       remedy: 'Remove the cause that the chain names, and try again.',
     })
+  const lines = failure(refusal('no\u001b[2J\nWhat to do: run it'))
+  assert.equal(lines.facts['reason'], 'no [2J What to do: run it')
+  assert.match(lines.message, / refuses: no \[2J What to do: run it$/)
   assert.equal(failure(refusal('x'.repeat(1_001))).facts['reason'], 'x'.repeat(1_000))
 })
 

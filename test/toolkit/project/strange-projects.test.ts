@@ -19,7 +19,7 @@ test('a lens file whose name no file can have is refused, and the other Views ar
   const { run, json, cwd } = await openTestTerminal(context)
   for (const name of [[], ['Good'], ['Things']]) await json('view', 'init', ...name)
   await symlink('loop', join(cwd, 'loop'))
-  for (const file of ['a\0b', 'x'.repeat(256), 'loop']) {
+  for (const file of ['x'.repeat(256), 'loop']) {
     const yaml = `lenses: [{ label: x, file: ${JSON.stringify(file)} }]`
     await writeFile(join(cwd, 'views/Things/view.yaml'), yaml)
     const { stderr } = await run(['view', 'size', 'Things'])

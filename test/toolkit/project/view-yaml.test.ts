@@ -74,6 +74,16 @@ describe('view.yaml is refused', () => {
       'has a label of lens 1 that is none',
     ],
     ['without a file', 'lenses:\n  - label: a\n', 'names no file of lens 1'],
+    [
+      'with a file whose name has lines',
+      'lenses:\n  - label: a\n    file: "x\\nWhat to do: y"\n',
+      'has a file of lens 1 that is no path',
+    ],
+    [
+      'with a key of several lines, which is shown on one',
+      '"a\\nWhat to do: b": 1\n',
+      'has a What to do: b in it, which is not known',
+    ],
     ['with an empty file', 'lenses:\n  - label: a\n    file: ""\n', 'names no file of lens 1'],
     ['with a label twice', `lenses:\n${first}${first}`, 'has two lenses with the label a'],
     [
