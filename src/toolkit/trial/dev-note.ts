@@ -2,6 +2,7 @@
  * What `view dev` posted last, so that its next run removes that and nothing else. It is kept in the home folder: a project
  * may come from a stranger.
  */
+import { randomBytes } from 'node:crypto'
 import {
   existsSync,
   mkdirSync,
@@ -47,10 +48,10 @@ export function readDevNote(path: string): DevNote | null {
   return { id, wire: base64 === undefined ? null : new Uint8Array(Buffer.from(base64, 'base64')) }
 }
 
-/** Whole, or not at all. */
+/** Whole, or not at all, also where another run writes it at the same time. */
 export function writeDevNote(path: string, id: string, wire: Uint8Array): void {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
-  const draft = `${path}.new`
+  const draft = `${path}.${randomBytes(8).toString('hex')}`
   const base64 = Buffer.from(wire).toString('base64')
   writeFileSync(draft, `${id}\n${base64}\n`, { mode: 0o600 })
   renameSync(draft, path)
