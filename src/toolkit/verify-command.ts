@@ -2,6 +2,7 @@
 import { createReadStream } from 'node:fs'
 import type { Readable } from 'node:stream'
 import { ServiceError } from '../errors.ts'
+import { hasMoreParts } from '../json-parts.ts'
 import { readBounded } from '../read-bounded.ts'
 import { proofSelection } from '../verify/proof.ts'
 import { verifyAnswer } from '../verify/verify.ts'
@@ -27,6 +28,9 @@ export interface CommandResult {
 
 /** Bytes of an answer: twice what a Host returns by default. */
 export const maxAnswerFileBytes: number = 128 * 1024 * 1024
+
+/** Values and brackets of an answer: one of 128 MiB has some 2,900,000. Those of as many bytes and more values take all memory. */
+export const maxVerifiedValues: number = 3_000_000
 
 /** Runs the command on a file, or on `stdin` where the name is `-`. */
 export async function verifyCommand(
@@ -60,12 +64,23 @@ async function readAnswer(stream: Readable, source: string): Promise<Uint8Array>
 
 function parseAnswer(bytes: Uint8Array, source: string): unknown {
   try {
-    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
-  } catch {
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+    if (hasMoreParts(text, maxVerifiedValues)) throw tooMany(source)
+    return JSON.parse(text)
+  } catch (error) {
+    if (error instanceof ServiceError) throw error
     throw new ServiceError('VERIFY_ANSWER_UNREADABLE', `${source} is not JSON in UTF-8.`, {
       remedy: 'Save the whole body that the Host answered, and nothing else.',
     })
   }
+}
+
+function tooMany(source: string): ServiceError {
+  return new ServiceError(
+    'VERIFY_ANSWER_UNREADABLE',
+    `${source} has more than ${maxVerifiedValues} values, or is mostly blanks.`,
+    { remedy: 'Ask for fewer documents at once, and save the body as the Host answered it.' },
+  )
 }
 
 function tooLarge(source: string): ServiceError {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
@@ -8,6 +8,7 @@ import { after, describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import {
   maxAnswerFileBytes,
+  maxVerifiedValues,
   type VerifyFlags,
   verifyCommand,
 } from '../../src/toolkit/verify-command.ts'
@@ -134,16 +135,27 @@ describe('viewmesh verify exits with 2 and a remedy for', () => {
   test('an answer of more than 128 MiB, and not one of 128 MiB', async () => {
     const file = join(folder, 'large.json')
     for (const [bytes, message] of [
-      [maxAnswerFileBytes, /is not JSON/],
+      [maxAnswerFileBytes, /has no document with _proof/],
       [maxAnswerFileBytes + 1, /is larger than 134217728 bytes/],
     ] as const) {
-      writeFileSync(file, '')
-      truncateSync(file, bytes)
+      writeFileSync(file, `"${'x'.repeat(bytes - 2)}"`)
       const { exitCode, stderr } = await verifyCommand(file, byAlice, nothing)
       assert.equal(exitCode, 2)
       assert.match(stderr, message)
     }
   })
+})
+
+test('viewmesh verify reads three million values of an answer, and no more', async () => {
+  const refusals = {
+    [maxVerifiedValues]: /has no document/,
+    [maxVerifiedValues + 1]: /values, or is/,
+  }
+  for (const [values, message] of Object.entries(refusals)) {
+    const { exitCode, stderr } = await verifyText(`[${'0,'.repeat(Number(values) - 1)}0]`)
+    assert.equal(exitCode, 2)
+    assert.match(stderr, message)
+  }
 })
 
 describe('viewmesh verify', () => {

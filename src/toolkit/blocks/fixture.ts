@@ -1,6 +1,7 @@
 /** The blocks that a View is tested on: those that ship, or a file. */
 import { type ErrorCode, ServiceError } from '../../errors.ts'
 import { membersOf } from '../../json-object.ts'
+import { hasMoreParts } from '../../json-parts.ts'
 import { networkName } from '../../primitives/names.ts'
 import { readBoundedFile } from '../../read-bounded.ts'
 import { readBlocks, type TrialBlock } from './block-form.ts'
@@ -14,6 +15,8 @@ interface Fixture {
 }
 
 const maxFileBytes = 64 * 1024 * 1024
+/** And brackets: blocks of as many bytes have some 1,400,000. */
+const maxFileValues = 2_000_000
 /** Most blocks of one test. */
 const maxTrialBlocks = 1_000
 
@@ -52,9 +55,17 @@ function fixtureError(message: string): ServiceError {
   })
 }
 
-/** Reads a file of JSON, of at most 64 MiB; everything that is wrong with it has `code`. */
+/** Reads a file of JSON, of at most 64 MiB and two million values; everything that is wrong with it has `code`. */
 export async function readJsonFile(path: string, code: ErrorCode): Promise<unknown> {
   const text = await readText(path, code)
+  if (hasMoreParts(text, maxFileValues))
+    throw new ServiceError(
+      code,
+      `${path} has more than ${maxFileValues} values, or is mostly blanks`,
+      {
+        remedy: 'Write fewer of them.',
+      },
+    )
   try {
     return JSON.parse(text)
   } catch (cause) {

@@ -111,6 +111,17 @@ describe('a fixture', () => {
     await assert.rejects(readFixture('/nowhere.json'), { code: 'TOOLKIT_FIXTURE_INVALID' })
   })
 
+  it('is read with two million values, and refused with more', async (t) => {
+    const of = (values: number): string =>
+      fileOf(t, `{"blocks":[],"x":[${'0,'.repeat(values - 4)}0]}`)
+    const code = 'TOOLKIT_FIXTURE_INVALID'
+    await assert.rejects(readFixture(of(2_000_000)), { code, message: / is not an object with a/ })
+    await assert.rejects(readFixture(of(2_000_001)), {
+      code,
+      message: / has more than 2000000 val/,
+    })
+  })
+
   it('of whatever JSON is read or refused, and fails in no other way', async () => {
     const value = fc.oneof(fc.jsonValue(), fc.constantFrom(address, topic, '0x1', 3, true))
     const log = fc.record(
