@@ -21,9 +21,10 @@ const warning: z.ZodType<HostWarning> = z.object({
 
 /** Those of an answer; a Host of an earlier version sends none. */
 export const hostWarnings: z.ZodType<readonly HostWarning[]> = z
-  .array(warning)
+  .array(z.unknown())
   .default([])
   .transform((all) => all.slice(0, maxWarnings))
+  .pipe(z.array(warning))
 
 /** Two lines on standard error for each. */
 export function remarkWarnings(terminal: Terminal, warnings: readonly HostWarning[]): void {

@@ -2,6 +2,8 @@
 import { join } from 'node:path'
 import { z } from 'zod'
 import { ServiceError } from '../../errors.ts'
+import { hasMoreParts } from '../../json-parts.ts'
+import { shortList } from '../cli/short-list.ts'
 import { isViewName } from './names.ts'
 import { type ProjectPlaces, readProjectFile, writeProjectFile } from './project-files.ts'
 
@@ -43,9 +45,11 @@ const deploymentSchema: z.ZodType<Deployment> = z.strictObject({
   chainId: z.int().nullable(),
   state: z.enum(['pending', 'registered', 'refused']),
 })
-const fileSchema = z.strictObject({ deployments: z.array(deploymentSchema) })
+/** Of one file: as many have some 16 MiB, and 500,000 values and brackets. */
+const maxDeployments = 20_000
+const maxValues = 500_000
+const fileSchema = z.strictObject({ deployments: shortList(deploymentSchema, maxDeployments) })
 
-/** Some 20,000 deployments. */
 const maxBytes = 16 * 1024 * 1024
 
 /** @throws ServiceError `TOOLKIT_DEPLOYMENTS_UNREADABLE` */
@@ -54,7 +58,9 @@ export async function readDeployments(places: ProjectPlaces): Promise<readonly D
   const bytes = await readProjectFile(places, path, maxBytes)
   if (bytes === null) return []
   try {
-    return fileSchema.parse(JSON.parse(Buffer.from(bytes).toString('utf8'))).deployments
+    const text = Buffer.from(bytes).toString('utf8')
+    if (hasMoreParts(text, maxValues)) throw new RangeError(`it has more than ${maxValues} values`)
+    return fileSchema.parse(JSON.parse(text)).deployments
   } catch (cause) {
     throw new ServiceError('TOOLKIT_DEPLOYMENTS_UNREADABLE', `${path} cannot be read`, {
       remedy: 'Restore it from a copy, or move it away: deployments so far are then not listed.',

@@ -2,6 +2,8 @@
 import { z } from 'zod'
 import { ServiceError } from '../../errors.ts'
 import { isObject } from '../../json-object.ts'
+import { viewLimits } from '../../views/view.ts'
+import { shortList } from '../cli/short-list.ts'
 import { isLensLabel } from './names.ts'
 import type { LensArguments, ViewContent } from './view-content.ts'
 
@@ -26,7 +28,7 @@ const schema = z.strictObject({
   restores: z.int().min(1).nullable(),
   query: z.string().nullable(),
   sdl: z.string().nullable(),
-  lenses: z.array(
+  lenses: shortList(
     z.strictObject({
       // It becomes a part of a path.
       label: z.string().refine(isLensLabel),
@@ -35,6 +37,7 @@ const schema = z.strictObject({
       sha256: z.string().regex(/^[0-9a-f]{64}$/),
       bytes: z.int().min(0),
     }),
+    viewLimits.lenses,
   ),
 })
 

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { didYouMean, nearestName } from '../../did-you-mean.ts'
 import { ServiceError } from '../../errors.ts'
 import { paths } from '../../service/contract.ts'
+import { shortList } from '../cli/short-list.ts'
 import type { Terminal } from '../cli/terminal.ts'
 import { answerInvalid, requestHost } from '../host-api/host-request.ts'
 import { type TypesSource, toTypedView } from './types-source.ts'
@@ -27,7 +28,7 @@ const listed = z.object({
     .regex(/^[A-Za-z]\w*$/)
     .nullable(),
 })
-const list = z.object({ views: z.array(listed).max(maxViews) })
+const list = z.object({ views: shortList(listed, maxViews) })
 const definition = z.object({ sdl: z.string() })
 
 interface ServedName {

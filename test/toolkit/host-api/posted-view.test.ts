@@ -127,6 +127,16 @@ test('the longest name and state are taken, and one bounded line of what is wron
   assert.deepEqual(found, { ...longest, error: { code: 'X ', message }, warnings: [] })
 })
 
+test('of the warnings of a Host the first twenty are looked at, and no others', async (context) => {
+  const warning = { code: 'A', message: 'b', remedy: 'c' }
+  const warnings = [...Array<object>(20).fill(warning), {}, 1]
+  const host = { url: await answering(context, 200, { ...report, warnings }), token: null }
+  assert.deepEqual((await findView(host, report.id, signal))?.warnings, warnings.slice(0, 20))
+  const wrong = { ...report, warnings: [...warnings.slice(0, 19), {}] }
+  const other = { url: await answering(context, 200, wrong), token: null }
+  await assert.rejects(findView(other, report.id, signal), { code: 'TOOLKIT_HOST_ANSWER_INVALID' })
+})
+
 test('the report of another View than the posted or the wanted one is refused', async (context) => {
   const other = { ...report, ...viewIDs(noSender, Uint8Array.of(2)) }
   const host = { url: await answering(context, 200, other), token: null }

@@ -89,6 +89,29 @@ test('a list of deployments whose values are several lines, or none of ours, is 
   }
 })
 
+test('of a long list of lenses or deployments that are none, nothing is looked at', async (context) => {
+  const project = await openTestProject(context)
+  await project.create('Things', draft(), 'create')
+  const list = (count: number): string => `[${'{},'.repeat(count - 1)}{}]`
+  const causeOf = async (refused: Promise<unknown>): Promise<string> =>
+    refused.then(
+      () => assert.fail('it was read'),
+      ({ cause }: Error) => String((cause as Error).message),
+    )
+  const deployments = join(project.folder, 'deployments.json')
+  for (const [count, cause] of [
+    [20_001, /^\[\s*\{[^{]*"maximum": 20000[^{]*\}\s*\]$/],
+    [5_000_000, /^it has more than 500000 values$/],
+  ] as const) {
+    await writeFile(deployments, `{"deployments":${list(count)}}`)
+    assert.match(await causeOf(project.deployments()), cause)
+  }
+  const path = join(project.folder, revisionFile)
+  const text = await readFile(path, 'utf8')
+  await writeFile(path, text.replace(/"lenses": \[.*\]/s, `"lenses": ${list(257)}`))
+  assert.match(await causeOf(project.load('Things')), /^\[\s*\{[^{]*"maximum": 256[^{]*\}\s*\]$/)
+})
+
 test('what is in the place of a file that is to be written is named, with what to do', async (context) => {
   const project = await openTestProject(context)
   await project.create('Things', draft({ lenses: [] }), 'create')
