@@ -4,7 +4,7 @@ import { ServiceError } from '../../../src/errors.ts'
 const newline = 0x0a
 
 /**
- * The lines without their ends; empty ones are left out. Throws OPERATOR_API_ANSWER_TOO_LARGE for a line above
+ * The lines without their ends; blank ones are left out. Throws OPERATOR_API_ANSWER_TOO_LARGE for a line above
  * `maxBytes` and OPERATOR_API_ANSWER_MALFORMED where the stream ends within a line.
  */
 export async function* decodeLines(

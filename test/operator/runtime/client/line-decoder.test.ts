@@ -45,6 +45,13 @@ test('any bytes end in lines or in an error of ours', async () => {
   )
 })
 
+test('lines without a document are left out, whichever end of line stands there', async () => {
+  assert.deepEqual(await linesOf([Buffer.from('\n{"n":1}\n\r\n \n{"n":2}\n')]), [
+    '{"n":1}',
+    '{"n":2}',
+  ])
+})
+
 test('a line as long as the bound is read, one byte more is not', async () => {
   assert.deepEqual(await linesOf([Buffer.from('12345\n')], 5), ['12345'])
   const code = 'OPERATOR_API_ANSWER_TOO_LARGE'
