@@ -165,6 +165,22 @@ test('a leader that cannot renew in time holds its writes back, and goes on once
   assert.equal(holder(), 'first')
 })
 
+test('a renewal without an answer is given up early enough for another one in time', async () => {
+  const times = { leaseMs: 6_000, renewDeadlineMs: 4_000 }
+  const { elector, fence } = compete('first', { times })
+  await elector.elected(AbortSignal.timeout(60_000))
+  const unanswered: unknown[] = []
+  room.server.faults.add((request) => {
+    if (unanswered.length > 0 || request.method !== 'PUT') return false
+    unanswered.push(request)
+    return true
+  })
+  await room.server.seen(
+    (request) => request.method === 'PUT' && unanswered.length > 0 && request !== unanswered[0],
+  )
+  assert.ok(fence.isOpen())
+})
+
 test('one whose Lease was taken meanwhile does not go on', async () => {
   const { elector, fence, lost } = compete('first', { times: hurried })
   await elector.elected(AbortSignal.timeout(60_000))
