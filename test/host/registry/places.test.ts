@@ -42,6 +42,17 @@ test('a View that needs too much of the disk leaves its place to the next', () =
   assert.equal(placed(views, 3), 'ac')
 })
 
+test('as many fields as are allowed are served, and not one more', () => {
+  const views = [candidate('a', 1, { fields: 600 }), candidate('b', 2, { fields: 400 })]
+  assert.equal(placed(views, 3), 'ab')
+  assert.equal(placed([...views, candidate('c', 3, { fields: 1 })], 3), 'ab')
+})
+
+test('of Views registered at the same height the lowest ID comes first, on every Host', () => {
+  assert.equal(placed([candidate('b', 1), candidate('a', 1)], 1), 'a')
+  assert.equal(placed([candidate('a', 1), candidate('b', 1)], 1), 'a')
+})
+
 test('a View that grows beyond its share displaces none that keeps to its own', () => {
   const share = 100 / 4
   const served = [0, 1, 2, 3].map((order) =>
