@@ -58,10 +58,18 @@ test('view list has version and lenses of each View, and why one cannot be read'
 
 test('view list shows no more than a line of why a View of a stranger cannot be read', async (t) => {
   const { cwd, json } = await openProject(t)
-  await writeFile(join(cwd, 'views/Full/view.yaml'), `{ ${'long '.repeat(10_000)} }`)
-  const { views } = (await json('view', 'list')) as { readonly views: { error: string | null }[] }
-  const [reason = ''] = views.flatMap(({ error }) => error ?? [])
-  assert.equal(reason, `views/Full/view.yaml has ${'long '.repeat(100)}`.slice(0, 300))
+  const reasonFor = async (text: string): Promise<string> => {
+    await writeFile(join(cwd, 'views/Full/view.yaml'), text)
+    const { views } = (await json('view', 'list')) as { readonly views: { error: string | null }[] }
+    return views.flatMap(({ error }) => error ?? []).join()
+  }
+  const name = 'long '.repeat(16).trim()
+  assert.equal(
+    await reasonFor(`{ ${'long '.repeat(10_000)} }`),
+    `views/Full/view.yaml has ${name}… in it, which is not known`,
+  )
+  const unclosed = await reasonFor(`query: "${'long '.repeat(10_000)}`)
+  assert.match(unclosed, /^views\/Full\/view\.yaml .{1,280}$/)
 })
 
 test('view list says where there are no Views', async (t) => {
