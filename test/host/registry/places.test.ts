@@ -9,6 +9,7 @@ import {
   viewAllowEntry,
   viewFilterEntry,
 } from '../../../src/host/registry/view-filter.ts'
+import type { ListedView } from '../../../src/registry/listed-view.ts'
 
 const candidate = (id: string, order: number, rest: Partial<Candidate> = {}): Candidate => ({
   ...{ id, isAllowed: false, isServed: false, order, bytes: 0, fields: 0 },
@@ -115,15 +116,27 @@ test('whatever is registered, served Views keep their places, and no bound is pa
   )
 })
 
+function listed(id: string, registeredAt: number): ListedView {
+  return { id, sender: `0x${'66'.repeat(20)}`, name: 'V', registeredAt }
+}
+
 test('thousands of Views by a stranger are not remembered, and push out no better one', () => {
-  const sender = `0x${'66'.repeat(20)}`
-  const view = (id: string, registeredAt: number) => ({ id, sender, name: 'V', registeredAt })
   const catalogue = createCatalogue(({ id }) => (id.startsWith('bad') ? 2 : 1), 100)
-  assert.equal(catalogue.add([view('good', 1_000_000)]), 1)
+  assert.equal(catalogue.add([listed('good', 1_000_000)]), 1)
   for (let from = 0; from < 10_000; from += 100)
-    catalogue.add(Array.from({ length: 100 }, (_, index) => view(`bad${from + index}`, index)))
+    catalogue.add(Array.from({ length: 100 }, (_, index) => listed(`bad${from + index}`, index)))
   assert.ok(catalogue.list().length <= 200)
   assert.ok(catalogue.get('good') !== undefined)
+})
+
+test('of equal Views those are remembered that were registered first, whenever they were listed', () => {
+  const catalogue = createCatalogue(() => 1, 100)
+  const heights = Array.from({ length: 201 }, (_, height) => height)
+  catalogue.add(heights.toReversed().map((height) => listed(`at ${height}`, height)))
+  assert.deepEqual(
+    catalogue.list().map(({ registeredAt }) => registeredAt),
+    heights.slice(0, 100),
+  )
 })
 
 test('lists name Views by either ID, by creator and by name; denied wins, but for *', () => {
