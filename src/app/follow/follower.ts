@@ -164,11 +164,12 @@ function cursorFor(
   { peer, floor }: Omit<HostRole, 'feeds'>,
 ): readonly FollowedBlock[] {
   const { blocks, options } = state
+  const cursorBelow = (height: number | undefined): readonly FollowedBlock[] | null => {
+    const cursor = blocks.read((snapshot) => followCursor(snapshot, slot, height))
+    return (cursor[0]?.number ?? -1) + 1 >= floor ? cursor : null
+  }
   const asked = options.hole?.from ?? Math.max(untold(state, peer), floor)
-  const all = [asked, options.hole?.from].map((below) =>
-    blocks.read((snapshot) => followCursor(snapshot, slot, below)),
-  )
-  return all.find(([newest]) => (newest?.number ?? -1) + 1 >= floor) ?? []
+  return cursorBelow(asked) ?? cursorBelow(options.hole?.from) ?? []
 }
 
 /** The first height of which a Host has not said itself what it has; of one that does not count that is of no use. */

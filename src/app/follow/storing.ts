@@ -72,7 +72,7 @@ function decide(state: FollowerState, view: KnownView, pending: PendingBlocks): 
     signersAbove: (number) =>
       [...parts.accepted.list()].filter((host) => state.votes.highest(host, view.id) > number),
     storedHead: blocks.head(),
-    leftAbove: (host) => leftAbove(state, host),
+    leftAbove: leftAbove(state),
     judge: (block) => judge(state, view, block),
     nowMs: performance.now(),
     patience: options.patience,
@@ -82,15 +82,17 @@ function decide(state: FollowerState, view: KnownView, pending: PendingBlocks): 
     : step
 }
 
-/** What is pruned nobody can say to have given way. */
-function leftAbove({ left, blocks }: FollowerState, host: string): number {
-  return Math.max(left.leftAbove(host), blocks.tail() - 1)
+/** The height up to which a Host has what is stored; what is pruned nobody can say to have given way. */
+function leftAbove({ left, blocks }: FollowerState): (host: string) => number {
+  const lowestStored = blocks.tail()
+  return (host) => Math.max(left.leftAbove(host), lowestStored - 1)
 }
 
 /** Accepted Hosts that say themselves that what the next block of a View would stand on gave way. */
 export function leaving(state: FollowerState, view: string): readonly string[] {
   const { number } = state.pending.get(view)?.base() ?? { number: -1 }
-  return [...state.parts.accepted.list()].filter((host) => leftAbove(state, host) < number)
+  const above = leftAbove(state)
+  return [...state.parts.accepted.list()].filter((host) => above(host) < number)
 }
 
 /** Whether nothing that is stored has to give way for a hole, on either side of it. */
