@@ -36,6 +36,12 @@ export function hasMoreParts(text: string, most: number): boolean {
   return false
 }
 
+/** The value of a text. @throws RangeError where it `hasMoreParts`, SyntaxError where it is not JSON */
+export function parseBoundedJson(text: string, most: number): unknown {
+  if (hasMoreParts(text, most)) throw new RangeError(`it has more than ${most} values`)
+  return JSON.parse(text)
+}
+
 /** Whether more than `most` brackets are open at once, outside of strings. */
 export function isNestedDeeper(text: string, most: number): boolean {
   let depth = 0

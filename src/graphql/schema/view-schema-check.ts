@@ -1,5 +1,5 @@
 /** Whether a Host could serve a View beside its collections: a schema that cannot be built would end the Host. */
-import { ServiceError } from '../../errors.ts'
+import { messageOf, ServiceError } from '../../errors.ts'
 import type { RowType } from '../../views/row-type.ts'
 import { createCatalog, hostCollections } from '../catalog/catalog.ts'
 import type { Catalog } from '../catalog/entity.ts'
@@ -20,7 +20,7 @@ export function createViewSchemaCheck(network: string): (rowType: SchemaPart) =>
     try {
       build(withView(fixed, rowType))
     } catch (error) {
-      const said = error instanceof Error ? error.message : String(error)
+      const said = messageOf(error)
       throw new ServiceError(
         'VIEWS_SDL_INVALID',
         `the SDL: no schema can be built with it: ${said}`,

@@ -1,6 +1,6 @@
 /** One thread of the lens process: started again whenever it ended, and watched while it works. */
 import { Worker } from 'node:worker_threads'
-import { codeOf, ServiceError } from '../../errors.ts'
+import { codeOf, messageOf, ServiceError } from '../../errors.ts'
 import { toPlainError } from '../../plain-error.ts'
 import { createRunningLens, readRunningLens } from '../running-lens.ts'
 import { stackMebibytes } from '../stack-limit.ts'
@@ -137,7 +137,7 @@ function listen(state: State): void {
 }
 
 function deathOf(error: unknown): ServiceError {
-  const reason = error instanceof Error ? error.message : String(error)
+  const reason = messageOf(error)
   const isMemory = codeOf(error) === 'ERR_WORKER_OUT_OF_MEMORY'
   return new ServiceError(
     isMemory ? 'LENS_MEMORY_LIMIT' : 'LENS_PROCESS_DIED',

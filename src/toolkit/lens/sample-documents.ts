@@ -1,6 +1,7 @@
 /** Documents for a lens: what a query selects of the blocks that ship. */
 import { ServiceError } from '../../errors.ts'
 import { createViewSelector } from '../../graphql/selection/view-selection.ts'
+import { asBuffer } from '../../primitives/cbor.ts'
 import { defaultNetwork } from '../../views/query-network.ts'
 import { parseViewQuery } from '../../views/view-query.ts'
 import { sampleBlocks } from '../blocks/fixture.ts'
@@ -24,7 +25,7 @@ export async function sampleDocuments(query: string): Promise<string[]> {
     const [from = 0, to = from] = [store.heights[0], store.heights.at(-1)]
     const texts: string[] = []
     for await (const batch of selection.documents(snapshot, { from, to }))
-      texts.push(...batch.map(({ json }) => Buffer.from(json).toString()))
+      texts.push(...batch.map(({ json }) => asBuffer(json).toString()))
     if (texts.length === 0) throw noDocument(query)
     return texts
   } finally {

@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import { z } from 'zod'
 import { ServiceError } from '../../errors.ts'
-import { hasMoreParts } from '../../json-parts.ts'
+import { parseBoundedJson } from '../../json-parts.ts'
 import { shortList } from '../cli/short-list.ts'
 import { isViewName } from './names.ts'
 import { type ProjectPlaces, readProjectFile, writeProjectFile } from './project-files.ts'
@@ -59,8 +59,7 @@ export async function readDeployments(places: ProjectPlaces): Promise<readonly D
   if (bytes === null) return []
   try {
     const text = Buffer.from(bytes).toString('utf8')
-    if (hasMoreParts(text, maxValues)) throw new RangeError(`it has more than ${maxValues} values`)
-    return fileSchema.parse(JSON.parse(text)).deployments
+    return fileSchema.parse(parseBoundedJson(text, maxValues)).deployments
   } catch (cause) {
     throw new ServiceError('TOOLKIT_DEPLOYMENTS_UNREADABLE', `${path} cannot be read`, {
       remedy: 'Restore it from a copy, or move it away: deployments so far are then not listed.',
