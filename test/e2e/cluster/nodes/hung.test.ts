@@ -8,6 +8,7 @@ import type { OperatorSpace } from '../support/cluster-operator.ts'
 import {
   eventually,
   generatorOf,
+  type LiveObject,
   type Namespaced,
   writeNode,
 } from '../support/cluster-resources.ts'
@@ -45,8 +46,13 @@ describe('a program that hangs, on a real cluster', () => {
   const upstream = async (): Promise<Condition | null> =>
     await here.condition('Generator', 'source', 'UpstreamReachable')
   /** Hangs a program for as long as the test lasts; null where it is on another machine. */
-  const hang = (t: TestContext, pod: string, program: string): PodProcess | null => {
-    const found = podProcess(pod, program)
+  const hang = (
+    t: TestContext,
+    pod: LiveObject | null | undefined,
+    program: string,
+  ): PodProcess | null => {
+    assert.ok(pod)
+    const found = podProcess(pod.metadata.uid, program)
     if (found === null) {
       t.skip('the pod runs on another machine')
       return null
@@ -67,7 +73,7 @@ describe('a program that hangs, on a real cluster', () => {
     const [node] = (await here.list('Pod')).filter(
       ({ metadata }) => metadata.labels?.['app'] === 'node',
     )
-    const hung = hang(t, node?.metadata.name ?? '', 'anvil')
+    const hung = hang(t, node, 'anvil')
     if (hung === null) return
     const { message } = await noticed('False', 'Unreachable')
     assert.match(message, /did not answer within 10000 ms \(CHAIN_TIMEOUT\)/)
@@ -83,7 +89,7 @@ describe('a program that hangs, on a real cluster', () => {
   })
 
   test('a Generator that hangs is neither Ready nor observed, and its figures are gone', async (t) => {
-    const hung = hang(t, 'source-generator-0', 'node')
+    const hung = hang(t, await here.find('Pod', 'source-generator-0'), 'node')
     if (hung === null) return
     await noticed('Unknown', 'Unobserved')
     const { head, lag, nodes } = await here.status('Generator', 'source')

@@ -8,12 +8,15 @@ export interface PodProcess {
   resume(): void
 }
 
-/** The oldest process of this program in a pod; null where it cannot be seen here. */
-export function podProcess(podName: string, program: string): PodProcess | null {
+/**
+ * The oldest process of this program in the pod of a UID; null where it cannot be seen here. Pods of several
+ * namespaces share a name, so they are told apart by what kubelet mounts into each of them.
+ */
+export function podProcess(podUid: string, program: string): PodProcess | null {
   const [pid] = processes().filter(
     (one) =>
-      basename(texts(one, 'cmdline')[0] ?? '') === program &&
-      texts(one, 'environ').includes(`HOSTNAME=${podName}`),
+      basename(textOf(one, 'cmdline').split('\0')[0] ?? '') === program &&
+      textOf(one, 'mountinfo').includes(`/${podUid}/`),
   )
   if (pid === undefined) return null
   return {
@@ -29,11 +32,11 @@ function processes(): number[] {
     .toSorted((a, b) => a - b)
 }
 
-/** None of one that ended, or that belongs to somebody else. */
-function texts(pid: number, file: 'cmdline' | 'environ'): string[] {
+/** Empty of one that ended, or that belongs to somebody else. */
+function textOf(pid: number, file: 'cmdline' | 'mountinfo'): string {
   try {
-    return readFileSync(`/proc/${pid}/${file}`, 'utf8').split('\0')
+    return readFileSync(`/proc/${pid}/${file}`, 'utf8')
   } catch {
-    return []
+    return ''
   }
 }
