@@ -37,7 +37,7 @@ import {
   type DevelopmentRegistry,
   openDevelopmentRegistry,
 } from './registry/development-registry.ts'
-import { postTokenView } from './token-view.ts'
+import { replaceTokenView } from './token-view.ts'
 
 /** Generator and Host may take this long to stop, everything together what follows: under five seconds. */
 const programStopMs = 3_000
@@ -150,7 +150,8 @@ async function showTransfers(
     await waitForPeerId(localUrl(settings, settings.hostHealthPort), signal)
     const adminToken = readAdminToken(source)
     const hostUrl = localUrl(settings, settings.hostApiPort)
-    await postTokenView({ hostUrl, adminToken, token }, signal)
+    const notePath = join(source.folder, 'token-view')
+    await replaceTokenView({ hostUrl, adminToken, token, notePath }, signal)
   } catch (err) {
     if (!signal.aborted) log.warn({ err }, 'the View of the token could not be posted')
   }

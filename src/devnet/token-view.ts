@@ -1,7 +1,9 @@
 /** The View that `npm start` posts to its Host: the transfers of the token of its chain, as rows. */
-import { readFile } from 'node:fs/promises'
-import { ServiceError } from '../errors.ts'
+import { readFile, rename, writeFile } from 'node:fs/promises'
+import { codeOf, ServiceError } from '../errors.ts'
 import { paths } from '../service/contract.ts'
+import { noSender, viewIDs } from '../views/view-id.ts'
+import { encodeView } from '../views/wire.ts'
 
 const lens = new URL('../lenses/erc20_transfers.wasm', import.meta.url)
 
@@ -28,23 +30,70 @@ interface TokenViewOptions {
  * Posts the View; harmless where the Host has it already.
  * @throws ServiceError `DEVNET_VIEW_REFUSED` with what the Host says.
  */
-export async function postTokenView(
-  { hostUrl, adminToken, token }: TokenViewOptions,
+export async function postTokenView(options: TokenViewOptions, signal: AbortSignal): Promise<void> {
+  await post(await tokenViewWire(options.token), options, signal)
+}
+
+/**
+ * Posts the View in place of the one whose ID the file at `notePath` has, if that is another one: both would be
+ * served beside each other once a version brings another lens. Then the file has the new ID.
+ * @throws ServiceError `DEVNET_VIEW_REFUSED` as `postTokenView` does; an error of the file system.
+ */
+export async function replaceTokenView(
+  { notePath, ...options }: TokenViewOptions & { readonly notePath: string },
   signal: AbortSignal,
 ): Promise<void> {
+  const wire = await tokenViewWire(options.token)
+  const { id } = viewIDs(noSender, wire)
+  const before = await readNote(notePath)
+  if (before !== null && before !== id) await remove(before, options, signal)
+  await post(wire, options, signal)
+  if (before !== id) await writeNote(notePath, id)
+}
+
+async function tokenViewWire(token: string): Promise<Uint8Array> {
   const tokenAddress = token.toLowerCase()
   const query = `Log(filter: {address: {_eq: "${tokenAddress}"}}) { address topics data blockNumber transaction { hash } }`
-  const wasm = (await readFile(lens)).toString('base64')
-  const response = await fetch(`${hostUrl}${paths.views}`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', authorization: `Bearer ${adminToken}` },
-    body: JSON.stringify({ query, sdl, lenses: [{ wasm, args: { tokenAddress } }] }),
-    signal,
-  })
-  const text = await response.text()
-  if (response.ok) return
-  throw new ServiceError('DEVNET_VIEW_REFUSED', `the Host refuses the View of the token: ${text}`, {
+  const args = JSON.stringify({ tokenAddress })
+  return encodeView({ query, sdl, lenses: [{ wasm: await readFile(lens), args }] })
+}
+
+async function post(wire: Uint8Array, host: TokenViewOptions, signal: AbortSignal): Promise<void> {
+  const body = JSON.stringify({ wire: Buffer.from(wire).toString('base64') })
+  const headers = { 'content-type': 'application/json', ...authorization(host) }
+  const url = `${host.hostUrl}${paths.views}`
+  const response = await fetch(url, { method: 'POST', headers, body, signal })
+  if (!response.ok) throw await refused(response)
+}
+
+async function remove(id: string, host: TokenViewOptions, signal: AbortSignal): Promise<void> {
+  const url = `${host.hostUrl}${paths.views}/${encodeURIComponent(id)}`
+  const response = await fetch(url, { method: 'DELETE', headers: authorization(host), signal })
+  if (!response.ok && response.status !== 404) throw await refused(response)
+}
+
+function authorization({ adminToken }: TokenViewOptions): { readonly authorization: string } {
+  return { authorization: `Bearer ${adminToken}` }
+}
+
+async function refused(response: Response): Promise<ServiceError> {
+  const message = `the Host refuses the View of the token: ${await response.text()}`
+  return new ServiceError('DEVNET_VIEW_REFUSED', message, {
     facts: { status: response.status },
     remedy: 'Read the log of the Host; its folder is printed above.',
   })
+}
+
+async function readNote(path: string): Promise<string | null> {
+  try {
+    return (await readFile(path, 'utf8')).trim()
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return null
+    throw error
+  }
+}
+
+async function writeNote(path: string, id: string): Promise<void> {
+  await writeFile(`${path}.new`, `${id}\n`)
+  await rename(`${path}.new`, path)
 }

@@ -1,15 +1,20 @@
 /** The View that `npm start` posts: a Host takes it, and its lens makes rows of the token's transfers. */
 import assert from 'node:assert/strict'
+import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { postTokenView } from '../../src/devnet/token-view.ts'
+import { postTokenView, replaceTokenView } from '../../src/devnet/token-view.ts'
 import { createViewSelector } from '../../src/graphql/selection/view-selection.ts'
 import { readViewRequest } from '../../src/host/views/view-request.ts'
 import { openHttpServer } from '../../src/service/health/http-server.ts'
 import { readRegistration } from '../../src/views/registration.ts'
 import { decodeView } from '../../src/views/wire.ts'
 import { captureLog } from '../support/captured-log.ts'
+import { openHostInProcess } from '../support/host-in-process.ts'
+import { testDirectory } from '../support/test-store.ts'
 
 const token = '0x5FbDB2315678afecb367f032d93F642f64180aa3'
+/** Makes another View, as another lens would. */
+const otherToken = '0xe7f1725E7734CE288F8367e1Bb143E90bb3F0512'
 
 /** A server in the place of a Host, which keeps what was posted. */
 async function openPosted(
@@ -51,4 +56,28 @@ test('what the Host says against it is in the error', async (t) => {
     code: 'DEVNET_VIEW_REFUSED',
     message: /\{"message":"why"\}/,
   })
+})
+
+test('a View of an earlier version gives way to the one of this version, at a Host', async (t) => {
+  const home = testDirectory(t)
+  const { opened } = await openHostInProcess(t, home, { HOST_ADMIN_TOKEN: 'admin' })
+  const hostUrl = `http://127.0.0.1:${(await opened).apiPort}`
+  const notePath = join(home, 'token-view')
+  const start = async (ofVersion: string): Promise<string[]> => {
+    const options = { hostUrl, adminToken: 'admin', token: ofVersion, notePath }
+    await replaceTokenView(options, t.signal)
+    const answer = await (await fetch(`${hostUrl}/api/v0/views`)).json()
+    return (answer as { views: { id: string }[] }).views.map(({ id }) => id)
+  }
+  const before = await start(otherToken)
+  assert.equal(before.length, 1)
+  assert.deepEqual(await start(otherToken), before)
+  const after = await start(token)
+  assert.equal(after.length, 1)
+  assert.notDeepEqual(after, before)
+  await fetch(`${hostUrl}/api/v0/views/${after[0]}`, {
+    method: 'DELETE',
+    headers: { authorization: 'Bearer admin' },
+  })
+  assert.deepEqual(await start(otherToken), before, 'though somebody removed the last one')
 })
