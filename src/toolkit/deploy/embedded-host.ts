@@ -55,7 +55,10 @@ export function embeddedUrl({ env }: Terminal): string {
   return urlOf(env['DB_API_ADDR'] || defaultApiAddress)
 }
 
-/** The admin token of a Host that the toolkit started before; null where it never did. */
+/**
+ * The admin token of the Host that the toolkit started last; null where it never did. It is good for that run alone:
+ * who listens at the Host's address once that has ended learns nothing by it.
+ */
 export function keptToken(terminal: Terminal, project: Project): string | null {
   const path = tokenPath(embeddedFolder(terminal, project))
   return existsSync(path) ? readFileSync(path, 'utf8').trim() : null
@@ -64,10 +67,10 @@ export function keptToken(terminal: Terminal, project: Project): string | null {
 /** @throws ServiceError `TOOLKIT_HOST_ENDED`, `TOOLKIT_HOST_TIMEOUT`, or `TOOLKIT_FILE_REFUSED` where a link is in the folder's place. */
 export async function openEmbeddedHost(terminal: Terminal, folder: string): Promise<EmbeddedHost> {
   makeOwnFolder(folder)
-  const token = secretIn(tokenPath(folder))
-  secretIn(join(folder, 'keyring-secret'))
-  const env = embeddedEnvironment(terminal.env, folder)
-  const address = { url: urlOf(`${env['DB_API_ADDR']}`), token }
+  if (!existsSync(join(folder, 'keyring-secret'))) writeSecret(join(folder, 'keyring-secret'))
+  const token = randomSecret()
+  const env = embeddedEnvironment(terminal.env, { folder, token })
+  const url = urlOf(`${env['DB_API_ADDR']}`)
   const logPath = join(folder, 'log')
   const child = start(env, logPath)
   const { promise: over, resolve: end } = Promise.withResolvers<string>()
@@ -88,8 +91,9 @@ export async function openEmbeddedHost(terminal: Terminal, folder: string): Prom
   // Whoever waits for it gets the failure; until then nobody does.
   ended.catch(() => undefined)
   try {
-    await Promise.race([untilItAnswers(address, terminal.signal), ended])
-    return { address, ended, close }
+    await Promise.race([untilItAnswers(url, terminal.signal), ended])
+    writeSecret(tokenPath(folder), token)
+    return { address: { url, token }, ended, close }
   } catch (error) {
     await close()
     throw error
@@ -121,7 +125,7 @@ const toolkitPrefix = 'VIEWMESH_'
 /** What the user set passes through; the rest is kept in the folder and listens on this machine alone. */
 export function embeddedEnvironment(
   given: Terminal['env'],
-  folder: string,
+  { folder, token }: { readonly folder: string; readonly token: string },
 ): Record<string, string> {
   const own = {
     CHAIN_NAME: 'Ethereum',
@@ -135,8 +139,8 @@ export function embeddedEnvironment(
     DB_KEY_PATH: join(folder, 'keys'),
     DB_KEYRING_SECRET: '',
     DB_KEYRING_SECRET_FILE: join(folder, 'keyring-secret'),
-    HOST_ADMIN_TOKEN: '',
-    HOST_ADMIN_TOKEN_FILE: tokenPath(folder),
+    HOST_ADMIN_TOKEN: token,
+    HOST_ADMIN_TOKEN_FILE: '',
   }
   const set = Object.entries(given).filter(
     ([name, value]) => (value ?? '') !== '' && !name.startsWith(toolkitPrefix),
@@ -158,11 +162,11 @@ function start(env: Record<string, string>, logPath: string) {
   }
 }
 
-async function untilItAnswers(address: HostAddress, signal: AbortSignal): Promise<void> {
+async function untilItAnswers(url: string, signal: AbortSignal): Promise<void> {
   const deadline = performance.now() + startMs
   for (;;) {
     try {
-      await requestHost(address, { method: 'GET', path: paths.views, signal })
+      await requestHost({ url, token: null }, { method: 'GET', path: paths.views, signal })
       return
     } catch (error) {
       const isAbsent = error instanceof ServiceError && error.code === 'TOOLKIT_HOST_UNREACHABLE'
@@ -182,14 +186,15 @@ function tokenPath(folder: string): string {
   return join(folder, 'admin-token')
 }
 
-/** A secret in a file that is made once, whole. */
-function secretIn(path: string): string {
-  if (!existsSync(path)) {
-    const draft = `${path}.${randomBytes(8).toString('hex')}`
-    writeFileSync(draft, `${randomBytes(32).toString('base64url')}\n`, { mode: 0o600 })
-    renameSync(draft, path)
-  }
-  return readFileSync(path, 'utf8').trim()
+function randomSecret(): string {
+  return randomBytes(32).toString('base64url')
+}
+
+/** In a file that is there whole or not at all. */
+function writeSecret(path: string, secret = randomSecret()): void {
+  const draft = `${path}.${randomBytes(8).toString('hex')}`
+  writeFileSync(draft, `${secret}\n`, { mode: 0o600 })
+  renameSync(draft, path)
 }
 
 const shownLines = 5

@@ -6,11 +6,11 @@ test('a Host of the toolkit gets settings, and neither keys nor passwords of wal
   const secrets = { VIEWMESH_PRIVATE_KEY: '0x01', VIEWMESH_WALLET_PASSWORD: 'secret' }
   const env = embeddedEnvironment(
     { ...secrets, LOG_LEVEL: 'debug', HOST_ADMIN_TOKEN: 'x' },
-    '/folder',
+    { folder: '/folder', token: 'of this run' },
   )
   assert.deepEqual(
     Object.keys(env).filter((name) => name in secrets),
     [],
   )
-  assert.deepEqual([env['LOG_LEVEL'], env['HOST_ADMIN_TOKEN']], ['debug', ''])
+  assert.deepEqual([env['LOG_LEVEL'], env['HOST_ADMIN_TOKEN']], ['debug', 'of this run'])
 })

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
+import { once } from 'node:events'
 import { existsSync, realpathSync } from 'node:fs'
 import { mkdir, mkdtemp, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
@@ -37,6 +39,27 @@ async function openDeployment(context: TestContext) {
       env: given === '' ? {} : { HOST_ADMIN_TOKEN: given },
     })
   return { ...terminal, url, deploy, host }
+}
+
+/** A View whose deployment starts a Host, on free ports. */
+async function ownHost(context: TestContext) {
+  const { cwd, homeFolder, json } = await openTestTerminal(context)
+  await json('view', 'create', 'Things', ...parts)
+  const [api = 0, p2p = 0, health = 0] = await freePorts(3)
+  const addresses = {
+    DB_API_ADDR: `127.0.0.1:${api}`,
+    DB_P2P_LISTEN_ADDR: `/ip4/127.0.0.1/tcp/${p2p}`,
+    HEALTH_ADDR: `127.0.0.1:${health}`,
+  }
+  const deploy = () => {
+    const child = startChild('test/toolkit/support/run-toolkit.ts', {
+      args: [cwd, 'view', 'deploy', 'Things', '--target', 'local', '--json'],
+      env: { HOME: homeFolder, ...addresses },
+    })
+    context.after(() => child.process.kill('SIGKILL'))
+    return child
+  }
+  return { homeFolder, api, deploy }
 }
 
 test('service page: "collection already exists" is informational, the existing one is used', async (context) => {
@@ -169,26 +192,13 @@ test('status of two Hosts of which one went away shows both and ends with 3', as
 })
 
 test('without a Host one is started, with its playground and its data kept, until interrupted', async (context) => {
-  const { cwd, homeFolder, json } = await openTestTerminal(context)
-  await json('view', 'create', 'Things', ...parts)
-  const [api = 0, p2p = 0, health = 0] = await freePorts(3)
-  const addresses = {
-    DB_API_ADDR: `127.0.0.1:${api}`,
-    DB_P2P_LISTEN_ADDR: `/ip4/127.0.0.1/tcp/${p2p}`,
-    HEALTH_ADDR: `127.0.0.1:${health}`,
-  }
-  const deploy = () =>
-    startChild('test/toolkit/support/run-toolkit.ts', {
-      args: [cwd, 'view', 'deploy', 'Things', '--target', 'local', '--json'],
-      env: { HOME: homeFolder, ...addresses },
-    })
+  const { homeFolder, api, deploy } = await ownHost(context)
   const folder = hostFolder(homeFolder, join(homeFolder, '.viewmesh'))
   for (const [isNew, signal] of [
     [true, 'SIGINT'],
     [false, 'SIGHUP'],
   ] as const) {
     const child = deploy()
-    context.after(() => child.process.kill('SIGKILL'))
     await child.says(`"isNew": ${isNew}`)
     const playground = await fetch(`http://127.0.0.1:${api + 1}/`)
     assert.match(await playground.text(), /GraphiQL|graphiql/)
@@ -208,8 +218,35 @@ test('without a Host one is started, with its playground and its data kept, unti
     assert.ok(existsSync(join(folder, 'store')))
     assert.equal((await stat(folder)).mode & 0o777, 0o700)
     // Nothing is left that listens.
-    await assert.rejects(fetch(`http://${addresses.DB_API_ADDR}/`))
+    await assert.rejects(fetch(`http://127.0.0.1:${api}/`))
   }
+})
+
+test('whoever listens where a Host of the toolkit was gets a token that no later one takes', async (context) => {
+  const { api, deploy } = await ownHost(context)
+  const run = async (whileItRuns: () => Promise<void>): Promise<void> => {
+    const child = deploy()
+    await child.says('"isNew": ')
+    await whileItRuns()
+    child.process.kill('SIGINT')
+    await child.ended()
+  }
+  await run(async () => {})
+  const heard: string[] = []
+  const stranger = createServer(({ headers }, response) => {
+    heard.push(`${headers.authorization}`)
+    response.writeHead(401).end()
+  }).listen(api, '127.0.0.1')
+  await once(stranger, 'listening')
+  const { code } = await deploy().ended()
+  stranger.close()
+  assert.deepEqual([code, heard.length], [1, 1])
+  assert.match(`${heard[0]}`, /^Bearer .{43}$/)
+  await run(async () => {
+    const headers = { authorization: `${heard[0]}` }
+    const answer = await fetch(`http://127.0.0.1:${api}/api/v0/views`, { method: 'POST', headers })
+    assert.equal(answer.status, 403)
+  })
 })
 
 test('a link in the place of the folder of a Host is refused, and nothing is written behind it', async (context) => {
