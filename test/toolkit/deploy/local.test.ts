@@ -56,7 +56,11 @@ async function ownHost(context: TestContext) {
       args: [cwd, 'view', 'deploy', 'Things', '--target', 'local', '--json'],
       env: { HOME: homeFolder, ...addresses },
     })
-    context.after(() => child.process.kill('SIGKILL'))
+    // It stops its Host before it ends.
+    context.after(async () => {
+      child.process.kill('SIGTERM')
+      await child.ended()
+    })
     return child
   }
   return { homeFolder, api, deploy }
