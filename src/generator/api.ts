@@ -15,7 +15,7 @@ import { graphqlLimits } from '../service/settings/graphql-limits.ts'
 import type { StoreReader } from '../store/store.ts'
 import type { GeneratorSettings } from './config.ts'
 
-interface GeneratorApi {
+export interface GeneratorApi {
   readonly port: number
   /** Serves queries from this reader from now on. */
   serve(reader: StoreReader): void

@@ -4,6 +4,7 @@
  * the store.
  */
 import type { Logger } from 'pino'
+import type { Registry } from 'prom-client'
 import { loadIdentity, openIdentity } from '../identity/identity.ts'
 import type { P2p } from '../p2p/p2p.ts'
 import { fromPlainError } from '../plain-error.ts'
@@ -11,7 +12,7 @@ import type { Head } from '../primitives/head.ts'
 import { networkName } from '../primitives/names.ts'
 import { openHealthServer } from '../service/health/health.ts'
 import { type RegisteringNode, registrationRoute } from '../service/health/registration-route.ts'
-import { openMetrics } from '../service/metrics.ts'
+import { type Metrics, openMetrics } from '../service/metrics.ts'
 import { requireFree } from '../service/preflight.ts'
 import type { Running } from '../service/run.ts'
 import { tcpAddress } from '../service/settings/own-ports.ts'
@@ -20,12 +21,13 @@ import { readVersion } from '../service/version.ts'
 import { requireUsableStore } from '../store/disk/store-directory.ts'
 import { openVolumeWatch } from '../store/disk/volume-watch.ts'
 import { openReader } from '../store/read/reader.ts'
-import { openGeneratorApi } from './api.ts'
+import type { StoreReader } from '../store/store.ts'
+import { type GeneratorApi, openGeneratorApi } from './api.ts'
 import { type GeneratorSettings, requiredChainId } from './config.ts'
 import { defaultHeadTiming, type HeadTiming } from './head/timing.ts'
 import { identityReplaced } from './ingest/former-identity.ts'
-import { type GeneratorMesh, openMesh } from './mesh.ts'
-import { openSchemaKeys, type SchemaKeys } from './schema/schema-keys.ts'
+import { openMesh } from './mesh.ts'
+import { openSchemaKeys } from './schema/schema-keys.ts'
 import { schemaRoutes } from './schema/schema-routes.ts'
 import { createGeneratorStatus, declareGauges, type GeneratorStatusReporter } from './status.ts'
 import type { SealWriterData, SealWriterEvents, SealWriterRequests } from './writer-thread.ts'
@@ -66,36 +68,112 @@ export async function openGenerator(
 ): Promise<GeneratorProgram> {
   const network = networkName(settings.chainName, settings.chainNetwork)
   const timing = { ...defaultHeadTiming, ...settings.headTiming }
+  const named = { settings, network, timing }
+  const watch = await openWatch(named, { log, running })
+  const program = { log, running, ...watch }
+  const api = running.own('api', await openGeneratorApi(named, program))
+  const openKey = await requireStartable(settings)
+  const chain = await openChain({ ...named, secrets }, { ...program, openKey, api })
+  const p2p = await joinMesh({ ...named, peerSeed: chain.peerSeed }, { ...program, ...chain })
+  reportReady({ network, identity: chain.signer.identity }, { ...program, p2p })
+  return { healthPort: watch.healthPort, apiPort: api.port, p2p }
+}
+
+/** A Generator's settings, with what follows from them. */
+interface Named {
+  readonly settings: GeneratorOptions
+  /** As in `Ethereum__Mainnet`. */
+  readonly network: string
+  readonly timing: HeadTiming
+}
+
+type ProgramParts = Pick<GeneratorParts, 'log' | 'running'> & Watch
+
+/** What a Generator is watched by. */
+interface Watch {
+  readonly status: GeneratorStatusReporter
+  readonly registry: Registry
+  readonly healthPort: number
+  /** Adds the metrics of another thread. */
+  readonly addSource: Metrics['addSource']
+  /** Answers `/registration` for this node from now on. */
+  setNode(node: RegisteringNode): void
+}
+
+/** Before everything else, and closed last: a start may take long, and so may an end. */
+async function openWatch(
+  { settings, network }: Named,
+  { log, running }: Pick<GeneratorParts, 'log' | 'running'>,
+): Promise<Watch> {
+  const { schemaApiKeys: keys, schemaApiKeysFile: file, schemaAuthMode: mode } = settings
   const status = createGeneratorStatus(settings)
   const metrics = running.own('metrics', openMetrics({ thread: 'main' }))
-  const { registry } = metrics
-  let node: RegisteringNode | null = null
+  const { registry, addSource } = metrics
   declareGauges(status, registry)
-  const { schemaApiKeys: keys, schemaApiKeysFile: file } = settings
   const schemaKeys = running.own('schema keys', openSchemaKeys({ keys, file }, { log }))
-  const health = running.own(
-    'health server',
-    await openHealth(settings, network, { log, metrics, status, schemaKeys, node: () => node }),
+  if (mode === 'token' && keys.length === 0)
+    log.info('schema endpoint refuses every request: SCHEMA_API_KEYS is empty')
+  let node: RegisteringNode | null = null
+  const { healthAddress: address, publicHealthAddress: publicAddress } = settings
+  const health = await openHealthServer(
+    { address, publicAddress, program: 'generator', version: readVersion() },
+    {
+      log,
+      metrics,
+      state: status.state,
+      counters: status.counters,
+      routes: (server) => {
+        registrationRoute(server, settings, { role: 'generator', node: () => node })
+        return schemaRoutes(server, { network, auth: { mode, keys: schemaKeys.accepted } })
+      },
+    },
   )
-  const api = running.own('api', await openGeneratorApi({ settings, network }, { log, registry }))
-  await requireFree({ address: tcpAddress(settings.p2pListen), setting: 'DB_P2P_LISTEN_ADDR' })
-  const { keyPath, keyringSecret: secret } = settings
-  const keyOptions = { keyPath, secret, program: 'generator' } as const
-  const known = await loadIdentity(keyOptions)
-  requireUsableStore(settings.storePath)
-  const writer = running.own(
-    'writer',
-    await openWriterThread({ settings, network, timing, secrets }, running.fail),
-  )
-  const { signer, signerKey, peerSeed } = known ?? (await openIdentity(keyOptions))
+  running.own('health server', health)
+  const setNode = (opened: RegisteringNode): void => {
+    node = opened
+  }
+  return { status, registry, healthPort: health.port, addSource, setNode }
+}
+
+type Key = Awaited<ReturnType<typeof openIdentity>>
+
+/**
+ * Finds what would keep the Generator from starting before anything is made. Returns what opens its key, or makes
+ * one: for that the store has to be ours first.
+ */
+async function requireStartable(settings: GeneratorOptions): Promise<() => Promise<Key>> {
+  const { p2pListen, keyPath, keyringSecret: secret, storePath } = settings
+  await requireFree({ address: tcpAddress(p2pListen), setting: 'DB_P2P_LISTEN_ADDR' })
+  const options = { keyPath, secret, program: 'generator' } as const
+  const known = await loadIdentity(options)
+  requireUsableStore(storePath)
+  return async () => known ?? (await openIdentity(options))
+}
+
+/** The store, which is written and queried from now on, and the key of this Generator. */
+interface OpenChain extends Pick<Key, 'signer' | 'peerSeed'> {
+  readonly writer: Thread<SealWriterRequests, SealWriterEvents>
+  readonly reader: StoreReader
+}
+
+async function openChain(
+  options: Named & Pick<GeneratorParts, 'secrets'>,
+  parts: ProgramParts & {
+    readonly openKey: () => Promise<Key>
+    readonly api: GeneratorApi
+  },
+): Promise<OpenChain> {
+  const { log, running, status, registry, addSource, openKey, api } = parts
+  const path = options.settings.storePath
+  const writer = running.own('writer', await openWriterThread(options, running.fail))
+  const { signer, signerKey, peerSeed } = await openKey()
   status.report({ identity: signer.identity })
   const former = await writer.request('ingest', signerKey)
   if (former !== null) {
     status.report({ former })
     log.warn({ err: identityReplaced(signer.identity, former) }, 'signs with another identity')
   }
-  let mesh: GeneratorMesh | null = null
-  metrics.addSource(writer.metrics)
+  addSource(writer.metrics)
   writer.on('upstream', status.onUpstream)
   writer.on('chainId', (chainId) => status.report({ chainId }))
   writer.on('genesis', (genesis) => status.report({ genesis }))
@@ -103,75 +181,48 @@ export async function openGenerator(
   writer.on('sealed', (header) => {
     status.onSealed(header)
     api.notify(header.number)
-    mesh?.addBlock(header.number)
   })
-  const reader = running.own('reader', openReader({ path: settings.storePath }, { log, registry }))
+  const reader = running.own('reader', openReader({ path }, { log, registry }))
   status.report({ reader })
-  const volumeOf = { path: settings.storePath }
-  const volume = running.own('volume watch', await openVolumeWatch(volumeOf, { log, registry }))
+  const volume = running.own('volume watch', await openVolumeWatch({ path }, { log, registry }))
   status.report({ volume })
   api.serve(reader)
+  // Owned once more, so that it is closed before the reader.
   running.own('queries', api)
+  return { writer, reader, signer, peerSeed }
+}
+
+/** Last, as peers are served from the store. */
+async function joinMesh(
+  options: Named & Pick<Key, 'peerSeed'>,
+  parts: ProgramParts & OpenChain,
+): Promise<P2p> {
+  const { running, status, writer, signer } = parts
+  const { sourceHead } = status
   const onFoundHead = (head: Head): void =>
     void writer.request('foundHead', head).catch(running.fail)
-  mesh = await openMesh(
-    { settings, network, peerSeed, timing },
-    { running, signer, reader, sourceHead: status.sourceHead, onFoundHead, log, registry },
-  )
-  const { p2p } = mesh
-  node = { signer, self: p2p.self, announced: p2p.announced }
-  writer.on('head', mesh.addHead)
+  const { p2p, addBlock, addHead } = await openMesh(options, { ...parts, sourceHead, onFoundHead })
+  writer.on('sealed', ({ number }) => addBlock(number))
+  writer.on('head', addHead)
+  parts.setNode({ signer, self: p2p.self, announced: p2p.announced })
   status.report({ p2p })
+  return p2p
+}
+
+/** No longer ready is what a Generator that ends says first. */
+function reportReady(
+  { network, identity }: { readonly network: string; readonly identity: string },
+  { log, running, status, p2p }: ProgramParts & { readonly p2p: P2p },
+): void {
   status.setReady(true)
   running.own('status', status)
   const { id, addresses } = p2p.self()
   const { head } = status.state()
-  log.info({ network, peer: id, addresses, identity: signer.identity, head }, 'generator ready')
-  return { healthPort: health.port, apiPort: api.port, p2p }
-}
-
-function openHealth(
-  settings: GeneratorSettings,
-  network: string,
-  parts: {
-    readonly log: Logger
-    readonly metrics: ReturnType<typeof openMetrics>
-    readonly status: GeneratorStatusReporter
-    readonly schemaKeys: SchemaKeys
-    readonly node: () => RegisteringNode | null
-  },
-): ReturnType<typeof openHealthServer> {
-  const { log, metrics, status, schemaKeys, node } = parts
-  const auth = { mode: settings.schemaAuthMode, keys: schemaKeys.accepted }
-  if (auth.mode === 'token' && settings.schemaApiKeys.length === 0)
-    log.info('schema endpoint refuses every request: SCHEMA_API_KEYS is empty')
-  return openHealthServer(
-    {
-      address: settings.healthAddress,
-      publicAddress: settings.publicHealthAddress,
-      program: 'generator',
-      version: readVersion(),
-    },
-    {
-      log,
-      metrics,
-      state: status.state,
-      counters: status.counters,
-      routes: (server) => {
-        registrationRoute(server, settings, { role: 'generator', node })
-        return schemaRoutes(server, { network, auth })
-      },
-    },
-  )
+  log.info({ network, peer: id, addresses, identity, head }, 'generator ready')
 }
 
 function openWriterThread(
-  options: {
-    readonly settings: GeneratorSettings
-    readonly network: string
-    readonly timing: HeadTiming
-    readonly secrets: readonly string[]
-  },
+  options: Named & Pick<GeneratorParts, 'secrets'>,
   onFatal: (error: unknown) => void,
 ): Promise<Thread<SealWriterRequests, SealWriterEvents>> {
   const { settings, network, timing, secrets } = options

@@ -41,7 +41,7 @@ interface GeneratorMeshParts {
   readonly registry: Registry
 }
 
-export interface GeneratorMesh {
+interface GeneratorMesh {
   readonly p2p: P2p
   /** A block and its seal are on the disk. */
   addBlock(height: number): void
