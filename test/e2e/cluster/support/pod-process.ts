@@ -16,7 +16,7 @@ export function podProcess(podUid: string, program: string): PodProcess | null {
   const [pid] = processes().filter(
     (one) =>
       basename(textOf(one, 'cmdline').split('\0')[0] ?? '') === program &&
-      textOf(one, 'mountinfo').includes(`/${podUid}/`),
+      textOf(one, 'mountinfo').includes(`/${podUid}/etc-hosts /etc/hosts `),
   )
   if (pid === undefined) return null
   return {
