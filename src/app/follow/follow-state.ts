@@ -2,19 +2,20 @@
 import type { Logger } from 'pino'
 import type { WelcomedView } from '../../follow/host-frames.ts'
 import type { FollowedBlock } from '../../follow/open-frames.ts'
+import { runtimeVersion } from '../../lens/program/run-limits.ts'
 import type { InTurn } from '../../primitives/in-turn.ts'
 import type { StoreWriter } from '../../store/store.ts'
 import type { AcceptedHosts } from '../accepted-hosts.ts'
 import type { FollowedViews, KnownView } from '../followed-views.ts'
-import type { BlockStore } from './block-store.ts'
+import { type BlockStore, createBlockStore } from './block-store.ts'
 import type { Welcome } from './host-stream.ts'
-import type { LeftBlocks } from './left-blocks.ts'
+import { createLeftBlocks, type LeftBlocks } from './left-blocks.ts'
 import type { Patience } from './patience.ts'
 import type { PendingBlocks } from './pending-blocks.ts'
-import type { PendingSeals } from './pending-seals.ts'
-import type { PendingVotes } from './pending-votes.ts'
+import { createPendingSeals, type PendingSeals } from './pending-seals.ts'
+import { createPendingVotes, type PendingVotes } from './pending-votes.ts'
 import type { Slices } from './slices.ts'
-import type { ToldHeights } from './told-heights.ts'
+import { openToldHeights, type ToldHeights } from './told-heights.ts'
 
 /** Heights without rows, both ends included. */
 export interface Hole {
@@ -100,6 +101,32 @@ export interface FollowerState {
   isClosed: boolean
   /** Resolves those that wait for a change. */
   waiting: (() => void)[]
+}
+
+/** Follows nobody yet. */
+export function createFollowerState(options: FollowerOptions, parts: FollowerParts): FollowerState {
+  const told = openToldHeights(options.hole === undefined ? parts.store : null)
+  return {
+    options,
+    parts,
+    blocks: createBlockStore(parts.store),
+    votes: createPendingVotes({ runtime: runtimeVersion }),
+    seals: createPendingSeals(options),
+    left: createLeftBlocks(told),
+    told,
+    pending: new Map(),
+    genesis: new Map(),
+    differing: new Map(),
+    lowest: new Map(),
+    leftOut: new Map(),
+    passed: new Set(),
+    feeds: new Map(),
+    heard: new Map(),
+    running: null,
+    isAwake: false,
+    isClosed: false,
+    waiting: [],
+  }
 }
 
 /** Resolves once a condition holds, with false where the stream is given up first. */

@@ -3,11 +3,10 @@
  * stores them in order. One Host at a time feeds a View; all of them vote.
  */
 import type { FollowedBlock, FollowedView } from '../../follow/open-frames.ts'
-import { runtimeVersion } from '../../lens/program/run-limits.ts'
 import type { KnownView } from '../followed-views.ts'
-import { createBlockStore } from './block-store.ts'
 import { followCursor } from './cursor.ts'
 import {
+  createFollowerState,
   type FollowerOptions,
   type FollowerParts,
   type FollowerState,
@@ -16,11 +15,8 @@ import {
 } from './follow-state.ts'
 import type { StreamListener } from './host-stream.ts'
 import { hasRoom, listen } from './incoming.ts'
-import { createLeftBlocks } from './left-blocks.ts'
-import { createPendingSeals } from './pending-seals.ts'
-import { createPendingVotes } from './pending-votes.ts'
 import { firstMissing, judge, leaving, lowestWanted, wake } from './storing.ts'
-import { openToldHeights, unheardBlocks } from './told-heights.ts'
+import { unheardBlocks } from './told-heights.ts'
 
 /** Where following a View stands. */
 interface FollowProgress {
@@ -72,28 +68,7 @@ export interface RowFollower {
 
 /** Follows nobody yet. */
 export function openRowFollower(options: FollowerOptions, parts: FollowerParts): RowFollower {
-  const told = openToldHeights(options.hole === undefined ? parts.store : null)
-  const state: FollowerState = {
-    options,
-    parts,
-    blocks: createBlockStore(parts.store),
-    votes: createPendingVotes({ runtime: runtimeVersion }),
-    seals: createPendingSeals(options),
-    left: createLeftBlocks(told),
-    told,
-    pending: new Map(),
-    genesis: new Map(),
-    differing: new Map(),
-    lowest: new Map(),
-    leftOut: new Map(),
-    passed: new Set(),
-    feeds: new Map(),
-    heard: new Map(),
-    running: null,
-    isAwake: false,
-    isClosed: false,
-    waiting: [],
-  }
+  const state = createFollowerState(options, parts)
   return {
     opening: (role) => opening(state, role),
     listener: (source, opened) => listen(state, source, opened),
@@ -117,7 +92,7 @@ export function openRowFollower(options: FollowerOptions, parts: FollowerParts):
       state.isClosed = true
       noteChange(state)
       await state.running
-      told.save()
+      state.told.save()
     },
   }
 }
