@@ -6,6 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { ServiceError } from '../../errors.ts'
 import { type Backoff, backoffMs } from '../../primitives/backoff.ts'
 import type { LinkReport } from '../contract.ts'
+import { askAgain } from './ask-again.ts'
 import {
   checkFeeders,
   fedBy,
@@ -22,6 +23,8 @@ import {
   type LinkOptions,
   type LinkParts,
   type Links,
+  noteEnd,
+  noteWelcome,
 } from './link-state.ts'
 
 export interface HostLinks {
@@ -34,8 +37,6 @@ export interface HostLinks {
 }
 
 const retry: Backoff = { minMs: 500, maxMs: 30_000 }
-/** Each time that a Host is asked in vain for a signature doubles the time to the next, up to so often. */
-const maxDoublings = 5
 
 export function openHostLinks(options: LinkOptions, parts: LinkParts): HostLinks {
   const state: Links = {
@@ -113,7 +114,7 @@ async function runStream(state: Links, link: Link): Promise<boolean> {
   takePlaces(state, link)
   const signal = AbortSignal.any([closing.signal, link.changingRole.signal])
   try {
-    return onEnd(link, await follow(state, link, signal))
+    return noteEnd(link, await follow(state, link, signal))
   } catch (error) {
     if (signal.aborted) return true
     if (!(error instanceof ServiceError) || error.code.startsWith('STORE_')) throw error
@@ -168,68 +169,6 @@ async function follow(state: Links, link: Link, signal: AbortSignal): Promise<St
     { p2p: parts.p2p, listener, signal },
   )
 }
-
-function noteWelcome(link: Link, { identity, views }: Welcome): void {
-  link.identity = identity
-  link.isOpen = true
-  link.openedMs = performance.now()
-  link.sinceMs ??= link.openedMs
-  link.error = null
-  link.isRefused = false
-  link.views = new Map(views.map((welcomed) => [welcomed.view, welcomed]))
-  link.head = views.reduce<number | null>((top, { head }) => {
-    return head === null ? top : Math.max(head, top ?? head)
-  }, null)
-}
-
-/** What follows from the last word of a Host; true where a new stream may go well at once. */
-function onEnd(link: Link, { error, tail }: StreamEnd): boolean {
-  link.error = endTexts[error]
-  const isPruned = error === 'pruned' && tail !== null && tail > link.floor
-  const isSoon =
-    (isPruned && (link.floor === 0 || link.hadProgress)) || (error === 'slow' && link.hadProgress)
-  if (isPruned) link.floor = tail
-  if (!isSoon) link.failures += 1
-  return isSoon
-}
-
-const endTexts: Readonly<Record<StreamEnd['error'], string>> = {
-  busy: 'The Host serves as many applications as it can.',
-  unknown: 'The Host has none of the Views, or computes their rows for each query.',
-  pruned: 'The Host no longer has what comes next; what it has is followed.',
-  slow: 'The Host ended the stream, since this application read too slowly.',
-  unavailable: 'The Host is stopping.',
-}
-
-/**
- * Opens another stream to Hosts of which a block lacks the signature: each begins with all that was signed of what is not
- * stored yet. A stream says everything once, and what a Host withheld then, or has computed again since, it may say now.
- * The same to Hosts that did not have a View which nobody feeds.
- */
-function askAgain({ links, options, parts, feeding }: Links): void {
-  const { views, patience } = options
-  const { unheardMs, askServedMs } = patience
-  const nowMs = performance.now()
-  for (const link of links) {
-    const { isOpen, identity, head, openedMs, changingRole } = link
-    if (!isOpen || identity === null) continue
-    const isUnheard = (view: string): boolean => {
-      if (!serves(link, view)) return false
-      const lowest = parts.follower.unheard(view, identity, unheardMs)
-      return lowest !== null && (head ?? -1) >= lowest
-    }
-    const isMissed = (view: string): boolean => !feeding.has(view) && !serves(link, view)
-    const openMs = nowMs - openedMs
-    const isHeard = !views.some(isUnheard)
-    if (isHeard) link.unheardAsks = 0
-    const isDue = !isHeard && openMs >= unheardMs * 2 ** Math.min(link.unheardAsks, maxDoublings)
-    if (isDue) link.unheardAsks += 1
-    if (isDue || (openMs >= askServedMs && views.some(isMissed)))
-      changingRole.abort(new Error('it is asked again for what it has and signed'))
-  }
-}
-
-// --- Connections ---
 
 /** Resolves once the peer is connected, or everything is closed. */
 async function untilConnected({ parts, closing }: Links, { peer }: Link): Promise<void> {

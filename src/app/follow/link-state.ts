@@ -3,6 +3,7 @@ import type { Logger } from 'pino'
 import type { WelcomedView } from '../../follow/host-frames.ts'
 import type { P2p } from '../../p2p/p2p.ts'
 import type { RowFollower } from './follower.ts'
+import type { StreamEnd, Welcome } from './host-stream.ts'
 import type { Patience } from './patience.ts'
 
 export interface LinkOptions {
@@ -102,4 +103,37 @@ export function createLink(peer: string): Link {
     unheardAsks: 0,
     changingRole: new AbortController(),
   }
+}
+
+/** A Host said who it is, and how it has the Views. */
+export function noteWelcome(link: Link, { identity, views }: Welcome): void {
+  link.identity = identity
+  link.isOpen = true
+  link.openedMs = performance.now()
+  link.sinceMs ??= link.openedMs
+  link.error = null
+  link.isRefused = false
+  link.views = new Map(views.map((welcomed) => [welcomed.view, welcomed]))
+  link.head = views.reduce<number | null>((top, { head }) => {
+    return head === null ? top : Math.max(head, top ?? head)
+  }, null)
+}
+
+/** What follows from the last word of a Host; true where a new stream may go well at once. */
+export function noteEnd(link: Link, { error, tail }: StreamEnd): boolean {
+  link.error = endTexts[error]
+  const isPruned = error === 'pruned' && tail !== null && tail > link.floor
+  const isSoon =
+    (isPruned && (link.floor === 0 || link.hadProgress)) || (error === 'slow' && link.hadProgress)
+  if (isPruned) link.floor = tail
+  if (!isSoon) link.failures += 1
+  return isSoon
+}
+
+const endTexts: Readonly<Record<StreamEnd['error'], string>> = {
+  busy: 'The Host serves as many applications as it can.',
+  unknown: 'The Host has none of the Views, or computes their rows for each query.',
+  pruned: 'The Host no longer has what comes next; what it has is followed.',
+  slow: 'The Host ended the stream, since this application read too slowly.',
+  unavailable: 'The Host is stopping.',
 }

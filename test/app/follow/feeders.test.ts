@@ -9,77 +9,14 @@ import {
   leavePlaces,
   takePlaces,
 } from '../../../src/app/follow/feeders.ts'
-import type { RowFollower } from '../../../src/app/follow/follower.ts'
-import { createLink, type Link, type Links } from '../../../src/app/follow/link-state.ts'
-import { type Patience, usualPatience } from '../../../src/app/follow/patience.ts'
-import type { WelcomedView } from '../../../src/follow/host-frames.ts'
-import { captureLog } from '../../support/captured-log.ts'
-
-type Progress = ReturnType<RowFollower['progress']>
-
-const unused = (): never => assert.fail('this is not asked for')
-const view = 'payments'
-const other = 'refunds'
-
-interface Room {
-  readonly links: Links
-  /** How it stands with a View from now on. */
-  progress(view: string, change: Partial<Progress>): void
-  /** Up to which height a Host signed rows of `view`. */
-  sign(link: Link, top: number): void
-  feeder(view?: string): string | undefined
-}
-
-/** Hosts that are in reach and have every View from height 0 on. */
-function roomOf(
-  names: readonly string[],
-  { views = [view], minimumHosts = 1, patience = {} as Partial<Patience> } = {},
-): Room {
-  const standing = new Map<string, Progress>()
-  const signed = new Map<string, number>()
-  const progressOf = (of: string): Progress =>
-    standing.get(of) ?? {
-      ...{ isKnown: true, passed: 0, pending: 0, isFull: false, stored: -1 },
-      ...{ isFailed: false, differing: [], leaving: [] },
-    }
-  const follower: RowFollower = {
-    ...{ opening: unused, listener: unused, unheard: unused, wake: unused, close: unused },
-    progress: progressOf,
-    signedUpTo: (host, of) => (of === view ? (signed.get(host) ?? -1) : -1),
-  }
-  const p2p = { openChannel: unused, penalise: unused, peers: unused, onPeer: unused }
-  const links: Links = {
-    options: {
-      ...{ network: 'a network', peers: names, views, minimumHosts },
-      patience: { ...usualPatience, ...patience },
-    },
-    parts: {
-      ...{ p2p: { ...p2p, failures: unused }, follower, log: captureLog().log },
-      ...{ onChange: unused, onFatal: unused },
-    },
-    links: names.map((name) => ({
-      ...createLink(name),
-      identity: name,
-      isOpen: true,
-      views: new Map(views.map((each) => [each, welcomed(each)])),
-    })),
-    ...{ closing: new AbortController(), feeding: new Map(), paused: new Map() },
-  }
-  return {
-    links,
-    progress: (of, change) => void standing.set(of, { ...progressOf(of), ...change }),
-    sign: ({ peer }, top) => void signed.set(peer, top),
-    feeder: (of = view) => links.feeding.get(of)?.link.peer,
-  }
-}
-
-const welcomed = (of: string, change: Partial<WelcomedView> = {}): WelcomedView => ({
-  ...{ view: of, name: of, sdl: '', tail: 0, head: null, state: 'live', ...change },
-})
-
-function linkOf({ links }: Room, name: string): Link {
-  return links.links.find(({ peer }) => peer === name) ?? assert.fail(`there is no ${name}`)
-}
+import {
+  linkOf,
+  otherView as other,
+  type Room,
+  roomOf,
+  view,
+  welcomed,
+} from '../support/link-room.ts'
 
 test('the first Host that is reached feeds every View that it may have and that is known', () => {
   const room = roomOf(['A'], { views: [view, other, 'unknown', 'not served'] })
