@@ -9,13 +9,17 @@ import { pendingBlock } from '../support/pending-block.ts'
 
 interface Case {
   readonly pending: readonly PendingBlock[]
-  /** Blocks that are stored, with rows of the View. */
+  /** Blocks that are stored. */
   readonly stored?: readonly PendingBlock[]
+  /** Whether the View has something of a height; by default where a block is stored. */
+  readonly isDone?: (number: number) => boolean
   readonly minimumHosts?: number
   readonly acceptedHosts?: number
   /** What Hosts say of a block; by default two agree, and say so themselves. */
   readonly verdicts?: ReadonlyMap<PendingBlock, Partial<RowsVerdict>>
   readonly nowMs?: number
+  /** Since when the lowest block waits. Default 0. */
+  readonly waitsSinceMs?: number
   /** The block that the lowest has to stand on. */
   readonly base?: PendingBlock | null
   /** Hosts that say themselves that they signed rows above; by default two. */
@@ -43,10 +47,10 @@ function step(given: Case): FeedStep {
     acceptedHosts,
     nowMs,
     patience: usualPatience,
-    waitsSinceMs: 0,
+    waitsSinceMs: given.waitsSinceMs ?? 0,
     signersAbove: () => given.above ?? ['A', 'B'],
     storedHash: (number) => hashes.get(number),
-    isDone: (number) => hashes.has(number),
+    isDone: given.isDone ?? ((number) => hashes.has(number)),
     base,
     doneBelow: (number) => {
       const below = [...hashes.keys()].filter((each) => each < number)
@@ -103,8 +107,24 @@ test('what is stored already is passed over', () => {
   assert.deepEqual(step({ pending, stored: pending }), { kind: 'known', blocks: 3 })
 })
 
+test('a block that is pruned already is passed over, and rows of one that is stored are not', () => {
+  const pending = [five, six]
+  assert.deepEqual(step({ pending, isDone: (number) => number < 6 }), { kind: 'known', blocks: 1 })
+  const stored = { kind: 'store', blocks: pending, removeAbove: null }
+  assert.deepEqual(step({ pending, stored: [five], isDone: () => false }), stored)
+})
+
 test('another branch takes the place of what is stored when enough Hosts follow it themselves', () => {
   assert.deepEqual(step({ pending: [otherSix], stored: [five, six, seven] }), {
+    kind: 'store',
+    blocks: [otherSix],
+    removeAbove: 5,
+  })
+})
+
+test('of another branch only what has its votes takes the place of what is stored', () => {
+  const verdicts = new Map([[otherSeven, nobody]])
+  assert.deepEqual(step({ pending: [otherSix, otherSeven], stored: [five, six], verdicts }), {
     kind: 'store',
     blocks: [otherSix],
     removeAbove: 5,
@@ -157,8 +177,11 @@ test('a block at which the View failed is passed after ten seconds, unless a Hos
   const failed = pendingBlock(5, { rows: null })
   const verdicts = new Map([[failed, nobody]])
   const pending = [failed]
+  const passed = { kind: 'fail', why: 'failed' }
+  assert.deepEqual(step({ pending }), waits, 'it has no rows that anybody could sign')
   assert.deepEqual(step({ pending, verdicts, nowMs: 9_999 }), waits)
-  assert.deepEqual(step({ pending, verdicts, nowMs: 10_000 }), { kind: 'fail', why: 'failed' })
+  assert.deepEqual(step({ pending, verdicts, nowMs: 10_000 }), passed)
+  assert.deepEqual(step({ pending, verdicts, nowMs: 19_999, waitsSinceMs: 10_000 }), waits)
   const few = { pending, verdicts, nowMs: 100_000, above: ['A'] }
   assert.deepEqual(step(few), waits)
   const disputed = new Map([[failed, { ...nobody, differing: ['B'] }]])
@@ -174,6 +197,13 @@ test('rows that cannot get their votes are passed after a minute where the next 
   assert.deepEqual(step({ ...disputed, nowMs: 59_999 }), waits)
   assert.deepEqual(step({ ...disputed, nowMs: 60_000 }), { kind: 'fail', why: 'disputed' })
   assert.deepEqual(step({ ...disputed, pending: [five], nowMs: 60_000 }), waits)
+})
+
+test('rows that too few signed wait for another Host where enough signed the same others', () => {
+  const differing = ['B', 'C']
+  const verdicts = new Map([[five, { ...nobody, agreeing: ['A'], differing }]])
+  const outvoted: Case = { pending: [five, six], verdicts, acceptedHosts: 3, nowMs: 10_000_000 }
+  assert.deepEqual(step(outvoted), { kind: 'wait', differing })
 })
 
 test('rows wait as long as a Host that has said nothing can decide', () => {
@@ -256,6 +286,8 @@ test('what is below a block goes only as far as enough Hosts say themselves that
   assert.deepEqual(step({ ...given, left: left(5, 5) }), removed(5))
   assert.deepEqual(step({ ...given, left: left(4, 4) }), removed(4))
   assert.deepEqual(step({ ...given, left: left(4, 4), minimumHosts: 1 }), removed(4))
+  assert.deepEqual(step({ ...given, left: left(5, 4), minimumHosts: 1 }), removed(4))
+  assert.deepEqual(step({ ...given, left: left(6, 6) }), refused)
   const onSix = { ...otherSeven, parent: six.hash }
   assert.deepEqual(step({ ...given, pending: [onSix] }), { ...removed(6), blocks: [onSix] })
 })

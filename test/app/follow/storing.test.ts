@@ -1,7 +1,7 @@
 /** What is stored of the blocks that wait, what else is kept and reported with them, and what is forgotten then. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { FollowerState } from '../../../src/app/follow/follow-state.ts'
+import { type FollowerState, untilChanged } from '../../../src/app/follow/follow-state.ts'
 import { leaving, wake } from '../../../src/app/follow/storing.ts'
 import { notServedState, type WelcomedView } from '../../../src/follow/host-frames.ts'
 import type { DigestSigner } from '../../../src/identity/signature.ts'
@@ -68,6 +68,33 @@ test('what comes while something is being stored is looked at afterwards', async
   blocked.resolve()
   await settled
   assert.deepEqual(storedHashes(state), [block.hash])
+})
+
+test('what waits is looked at by one at a time, however often something changes', async (t) => {
+  let [active, most] = [0, 0]
+  const { state } = await openState(t, {}, ({ inTurn }) => ({
+    inTurn: (change) => {
+      active += 1
+      most = Math.max(most, active)
+      return inTurn(change).finally(() => {
+        active -= 1
+      })
+    },
+  }))
+  wake(state)
+  wake(state)
+  await settle(state)
+  assert.equal(most, 1)
+})
+
+test('a stream that waits for room looks again whenever something changes', async (t) => {
+  const { state } = await openState(t)
+  let hasRoom = false
+  const { signal } = new AbortController()
+  const waiting = untilChanged(state, { signal }, () => hasRoom)
+  hasRoom = true
+  wake(state)
+  assert.equal(await waiting, true)
 })
 
 test('a store that fails is told once, and nothing is followed any more', async (t) => {
