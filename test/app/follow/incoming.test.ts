@@ -1,10 +1,22 @@
-/** How much of what Hosts send waits for votes before the Host that feeds is read no further. */
+/** What is taken of what Hosts send, and how much of it waits before the Host that feeds is read no further. */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import type { RowFollower } from '../../../src/app/follow/follower.ts'
 import { createPendingBlocks } from '../../../src/app/follow/pending-blocks.ts'
+import { notServedState } from '../../../src/follow/host-frames.ts'
 import { createSigner } from '../../../src/identity/signature.ts'
-import { createMadeChain, type MadeBlock, madeSdl, madeView } from '../support/made-chain.ts'
+import { captureLog } from '../../support/captured-log.ts'
+import { testSigner } from '../../support/chain/sealed-blocks.ts'
+import { until } from '../../support/p2p-room.ts'
+import { connect, madeBlocks, storedTo } from '../support/follower-stream.ts'
+import {
+  createMadeChain,
+  type MadeBlock,
+  madeSdl,
+  madeView,
+  otherView,
+  sdlOf,
+} from '../support/made-chain.ts'
 import { madeExcerpt } from '../support/made-host.ts'
 import { openTestFollower } from '../support/test-follower.ts'
 
@@ -91,4 +103,129 @@ test('blocks up to the bytes that may wait are read past, with one byte less the
   await tight.sign(blocks[0])
   await tight.untilRead()
   assert.equal(tight.follower.progress(madeView).stored, 0)
+})
+
+const A = testSigner('A', 'Ed25519')
+const B = testSigner('B', 'Ed25519')
+const both = { views: [madeView], hosts: [A.identity, B.identity], minimumHosts: 2 }
+
+function assertBlock(block: MadeBlock | undefined): MadeBlock {
+  return block ?? assert.fail('there is no such block')
+}
+
+test('a Host goes back only to what is stored, waits, or is pruned', async (t) => {
+  const opened = await openTestFollower(t, { ...both, minimumHosts: 1 })
+  const a = await connect(t, opened, A)
+  const blocks = madeBlocks(4)
+  await a.feed(blocks.slice(0, 2))
+  await storedTo(opened, 1)
+  await a.feed(blocks.slice(2), true)
+  const [zero, one, two, three] = blocks
+  assert.ok(zero && one && two && three)
+  const refused = [
+    { number: 2, hash: three.hash },
+    { number: 3, hash: two.hash },
+    { number: 0, hash: one.hash },
+  ]
+  for (const place of refused) assert.throws(() => a.onRetract(madeView, place), /never here/)
+  await opened.parts.store.pruneRowsBelow(1)
+  assert.throws(() => a.onRetract(madeView, { number: 1, hash: zero.hash }), /never here/)
+  assert.equal(opened.follower.progress(madeView).pending, 2)
+  a.onRetract(madeView, two)
+  assert.equal(opened.follower.progress(madeView).pending, 1)
+  a.onRetract(madeView, one)
+  assert.equal(opened.follower.progress(madeView).pending, 0)
+  a.onRetract(madeView, { number: 0, hash: three.hash })
+})
+
+test('what gave way for a Host that only votes leaves what another one sends', async (t) => {
+  const opened = await openTestFollower(t, both)
+  const b = await connect(t, opened, B, { feeds: [] })
+  const a = await connect(t, opened, A)
+  const [zero, stranger] = [assertBlock(madeBlocks(1)[0]), assertBlock(madeBlocks(1, 9)[0])]
+  await a.feed([zero])
+  b.onRetract(madeView, stranger)
+  b.onRetract(madeView, null)
+  assert.equal(opened.follower.progress(madeView).pending, 1)
+  await b.onStatement(madeExcerpt(zero, B))
+  await storedTo(opened, 0)
+})
+
+test('what a Host signed counts no more once it says that it begins above it', async (t) => {
+  const opened = await openTestFollower(t, { ...both, views: [madeView, otherView] })
+  const b = await connect(t, opened, B, { feeds: [] })
+  const signed = (): number => opened.follower.signedUpTo(B.identity, madeView)
+  await b.onStatement(madeExcerpt(assertBlock(madeBlocks(1)[0]), B))
+  const welcome = async (...tails: (number | null)[]): Promise<void> => {
+    const views = [madeView, otherView].map((view, index) => ({
+      ...{ view, name: 'a name', sdl: sdlOf(view), state: 'live' },
+      ...{ tail: tails[index] ?? null, head: null },
+    }))
+    await b.onWelcome({ identity: B.identity, genesis: null, views })
+  }
+  await welcome(null, null)
+  assert.equal(signed(), 0)
+  await welcome(0, 7)
+  assert.equal(signed(), 0)
+  await welcome(7, 1)
+  assert.equal(signed(), -1)
+})
+
+test('what others pass on counts of blocks that wait, and of others it is not kept', async (t) => {
+  const opened = await openTestFollower(t, both)
+  await connect(t, opened, B, { feeds: [] })
+  const a = await connect(t, opened, A)
+  const [zero, one] = madeBlocks(2)
+  assert.ok(zero && one)
+  await a.feed([zero])
+  await a.onVotes([zero, one].map((block) => madeExcerpt(block, B)))
+  await storedTo(opened, 0)
+  await a.feed([one])
+  assert.equal(opened.follower.unheard(madeView, B.identity, 0), 1)
+  await a.onVotes([madeExcerpt(one, B)])
+  await storedTo(opened, 1)
+})
+
+test('a peer that proves to be another Host than before is refused', async (t) => {
+  const { parts, writing } = await openTestFollower(t, both)
+  const accepted = { ...parts.accepted, prove: () => false }
+  const opened = await openTestFollower(t, both, { parts: { ...parts, accepted }, writing })
+  await assert.rejects(connect(t, opened, A), /another Host than before/)
+})
+
+test('what a Host that is not accepted says of a View counts for nothing', async (t) => {
+  const opened = await openTestFollower(t, { ...both, hosts: [A.identity], minimumHosts: 1 })
+  const isKnown = (): boolean => opened.follower.progress(madeView).isKnown
+  await connect(t, opened, B, { feeds: [] })
+  assert.equal(isKnown(), false)
+  await connect(t, opened, A, { feeds: [] })
+  assert.equal(isKnown(), true)
+})
+
+test('a View that a Host does not have, or describes as none can be, stays unknown', async (t) => {
+  const { parts, writing } = await openTestFollower(t, { ...both, minimumHosts: 1 })
+  const { log, messages } = captureLog()
+  const opened = await openTestFollower(t, both, { parts: { ...parts, log }, writing })
+  const a = await connect(t, opened, A, { feeds: [], sdl: 'type Payment {' })
+  assert.deepEqual(messages('warn'), ['a Host has an SDL that no View has'])
+  await a.onWelcome({
+    ...{ identity: A.identity, genesis: null },
+    views: [{ view: madeView, name: '', sdl: '', tail: null, head: null, state: notServedState }],
+  })
+  assert.equal(messages('warn').length, 1)
+  assert.equal(opened.follower.progress(madeView).isKnown, false)
+})
+
+test('a stream that is given up, or another takes the place of, waits for room no longer', async (t) => {
+  for (const isReplaced of [false, true]) {
+    const opened = await openTestFollower(t, { ...both, maxPendingBytes: 1 })
+    await connect(t, opened, B, { feeds: [] })
+    const a = await connect(t, opened, A)
+    const feeding = a.feed(madeBlocks(1))
+    await until(() => opened.follower.progress(madeView).pending === 1)
+    assert.equal(opened.follower.progress(madeView).isFull, true)
+    if (isReplaced) await connect(t, opened, B)
+    else a.end()
+    await feeding
+  }
 })

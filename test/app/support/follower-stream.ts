@@ -22,6 +22,8 @@ interface ConnectOptions {
   readonly tail?: number | null
   readonly floor?: number
   readonly peer?: string
+  /** How it describes the Views; by default as they are. */
+  readonly sdl?: string
 }
 
 /** A stream of a Host, which was welcomed; it feeds `madeView` unless told otherwise. */
@@ -31,7 +33,7 @@ export async function connect(
   host: DigestSigner,
   options: ConnectOptions = {},
 ): Promise<Stream> {
-  const { feeds = [madeView], tail = 0, floor = 0, peer = host.identity } = options
+  const { feeds = [madeView], tail = 0, floor = 0, peer = host.identity, sdl } = options
   const ended = new AbortController()
   t.after(() => ended.abort())
   const progress = { count: 0 }
@@ -46,7 +48,7 @@ export async function connect(
     identity: host.identity,
     genesis: null,
     views: views.map(({ view }) => ({
-      ...{ view, name: 'a name', sdl: sdlOf(view), state: 'live' },
+      ...{ view, name: 'a name', sdl: sdl ?? sdlOf(view), state: 'live' },
       ...{ tail, head: null },
     })),
   })
