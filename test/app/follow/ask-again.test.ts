@@ -37,6 +37,10 @@ test('a Host whose signature a block lacks is asked again after ten seconds', (t
   assert.equal(check(1_000_000), false, 'nothing lacks its signature')
   room.unheard(link, 9)
   assert.deepEqual([check(9_999), check(10_000)], [false, true])
+  const two = openAsking(t, [otherView, view])
+  two.link.views = new Map([view, otherView].map((each) => [each, welcomed(each)]))
+  two.room.unheard(two.link, 9)
+  assert.deepEqual([two.check(9_999), two.check(10_000)], [false, true], 'of one of two Views')
 })
 
 test('a Host that is asked in vain is asked after twice the time, up to 32 times as long', (t) => {

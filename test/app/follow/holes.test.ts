@@ -71,7 +71,7 @@ test('what is sent of heights below a hole, or above it, is not stored', async (
   const { state, reported, blocks } = await openFilling(t, [])
   sign(state, hostA, blocks)
   for (const number of [2, 6]) {
-    letWait(state, blocks.slice(number, number + 1))
+    letWait(state, blocks.slice(number, number + 1), { base: blocks[number - 1] ?? null })
     await settle(state)
   }
   assert.deepEqual([reported, state.blocks.head()], [[], -1])

@@ -1,12 +1,276 @@
-/** Which Hosts are asked again, and when. */
+/** How Hosts stand, when streams to them are opened, and what the end of one leads to. */
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
-import { openHostLinks } from '../../../src/app/follow/host-links.ts'
-import { usualPatience } from '../../../src/app/follow/patience.ts'
+import { type TestContext, test } from 'node:test'
+import type { RowFollower } from '../../../src/app/follow/follower.ts'
+import { type HostLinks, openHostLinks } from '../../../src/app/follow/host-links.ts'
+import { type Patience, usualPatience } from '../../../src/app/follow/patience.ts'
+import { ServiceError } from '../../../src/errors.ts'
+import { testSigner } from '../../support/chain/sealed-blocks.ts'
 import { connect, openRoom, testNetwork, until } from '../../support/p2p-room.ts'
-import { createMadeChain, madeView, otherView } from '../support/made-chain.ts'
-import { openMadeHost } from '../support/made-host.ts'
+import { madeBlocks } from '../support/follower-stream.ts'
+import { createHostWires, type HostWires, reportOf } from '../support/host-wires.ts'
+import { createMadeChain, madeView, otherView, sdlOf } from '../support/made-chain.ts'
+import { madeExcerpt, openMadeHost } from '../support/made-host.ts'
 import { openTestFollower } from '../support/test-follower.ts'
+
+const A = testSigner('A', 'Ed25519')
+const B = testSigner('B', 'Ed25519')
+
+interface Linked {
+  readonly wires: HostWires
+  readonly links: HostLinks
+  readonly changes: { count: number }
+  readonly fatal: readonly unknown[]
+}
+
+/** Hosts A and B are followed, and neither is in reach yet. */
+async function openLinked(
+  t: TestContext,
+  {
+    views = [madeView] as readonly string[],
+    patience = {} as Partial<Patience>,
+    change = (follower: RowFollower): RowFollower => follower,
+  } = {},
+): Promise<Linked> {
+  // What has to wait before it is tried again waits longer than a test.
+  t.mock.method(Math, 'random', () => 1_000)
+  const opened = await openTestFollower(t, { views, hosts: [A.identity, B.identity] })
+  for (const view of views) await opened.parts.views.hear(A.identity, view, sdlOf(view))
+  const wires = createHostWires({ A, B })
+  const changes = { count: 0 }
+  const fatal: unknown[] = []
+  const links = openHostLinks(
+    {
+      ...{ network: testNetwork, peers: ['A', 'B'], views, minimumHosts: 1 },
+      patience: { ...usualPatience, ...patience },
+    },
+    {
+      ...{ p2p: wires.p2p, follower: change(opened.follower), log: opened.log },
+      onChange: () => void changes.count++,
+      onFatal: (error) => void fatal.push(error),
+    },
+  )
+  t.after(() => links.close())
+  return { wires, links, changes, fatal }
+}
+
+const away = { identity: null, role: 'away', head: null, views: {}, error: null }
+
+test('a Host is away until it is connected, then feeds, and the next one votes', async (t) => {
+  const { wires, links, changes } = await openLinked(t)
+  assert.deepEqual(links.reports(), [
+    { peer: 'A', ...away },
+    { peer: 'B', ...away },
+  ])
+  wires.connect('a stranger')
+  wires.disconnect('A')
+  assert.equal(wires.waiting(), 2)
+  wires.connect('A')
+  const a = await wires.wire('A')
+  assert.equal(links.isFed(madeView), false)
+  a.welcome({ head: 9 })
+  await until(() => links.isFed(madeView))
+  wires.connect('B')
+  const b = await wires.wire('B')
+  b.welcome()
+  await until(() => reportOf(links, 'B').role === 'votes')
+  const views = { [madeView]: 'live' }
+  assert.deepEqual(links.reports(), [
+    { peer: 'A', identity: A.identity, role: 'feeds', head: 9, views, error: null },
+    { peer: 'B', identity: B.identity, role: 'votes', head: null, views, error: null },
+  ])
+  assert.deepEqual(
+    [...wires.to('A'), ...wires.to('B')].map(({ open }) => open.views[0]?.withRows),
+    [true, false],
+  )
+  assert.equal(wires.waiting(), 0)
+  const before = changes.count
+  a.send({ kind: 'head', number: 12, hash: madeView })
+  await until(() => reportOf(links, 'A').head === 12)
+  assert.equal(changes.count, before + 1)
+})
+
+test('a Host whose stream ends says why, and another one feeds in its place', async (t) => {
+  const { wires, links } = await openLinked(t)
+  for (const peer of ['A', 'B']) {
+    wires.connect(peer)
+    const wire = await wires.wire(peer)
+    wire.welcome()
+    await until(() => reportOf(links, peer).role !== 'away')
+  }
+  const sinceMs = links.servingSinceMs(madeView, 0)
+  const [a] = wires.to('A')
+  a?.send({ kind: 'error', error: 'unavailable', tail: null })
+  const again = await wires.wire('B', 2)
+  assert.equal(again.open.views[0]?.withRows, true)
+  again.welcome()
+  await until(() => reportOf(links, 'B').role === 'feeds')
+  const { role, error } = reportOf(links, 'A')
+  assert.deepEqual([role, error], ['away', 'The Host is stopping.'])
+  assert.equal(a?.isEnded(), true)
+  assert.equal(links.servingSinceMs(madeView, 0), sinceMs, 'B has been followed all the time')
+  assert.equal(wires.to('A').length, 1)
+})
+
+test('a Host that pruned what comes next is asked at once, above that', async (t) => {
+  const floors: number[] = []
+  const { wires } = await openLinked(t, {
+    change: (follower) => ({
+      ...follower,
+      opening: (role) => {
+        if (role.peer === 'A') floors.push(role.floor)
+        return follower.opening(role)
+      },
+    }),
+  })
+  wires.connect('A')
+  const first = await wires.wire('A')
+  first.welcome()
+  first.send({ kind: 'error', error: 'pruned', tail: 7 })
+  await wires.wire('A', 2)
+  assert.deepEqual(floors, [0, 7])
+})
+
+test('a Host that sent something of use is asked at once where the application was slow', async (t) => {
+  const { wires } = await openLinked(t)
+  const [block] = madeBlocks(1)
+  assert.ok(block)
+  wires.connect('A')
+  const first = await wires.wire('A')
+  first.welcome()
+  first.send({ kind: 'statement', excerpt: madeExcerpt(block, A) })
+  first.send({ kind: 'error', error: 'slow', tail: null })
+  const second = await wires.wire('A', 2)
+  second.welcome()
+  second.send({ kind: 'error', error: 'slow', tail: null })
+  await until(() => second.isEnded())
+  assert.equal(wires.to('A').length, 2)
+})
+
+test('why a peer cannot be reached is said, unless it broke the protocol', async (t) => {
+  const { wires, links } = await openLinked(t)
+  const message = 'nobody answers'
+  for (const peer of ['B', 'A'])
+    wires.failures.push(
+      new ServiceError('P2P_ALL_DIALS_FAILED', `${message} for ${peer}`, {
+        ...{ facts: { peer }, remedy: 'Start it.' },
+      }),
+    )
+  assert.equal(reportOf(links, 'A').error, 'nobody answers for A')
+  wires.connect('A')
+  const a = await wires.wire('A')
+  a.send({ kind: 'head', number: 1, hash: madeView })
+  await until(() => a.isEnded())
+  await until(() => reportOf(links, 'A').error !== 'nobody answers for A')
+  assert.match(reportOf(links, 'A').error ?? '', /a Host breaks the protocol: .*no welcome first/)
+  assert.deepEqual(wires.penalised, ['A'])
+  wires.connect('B')
+  const b = await wires.wire('B')
+  b.welcome()
+  await until(() => reportOf(links, 'B').role === 'feeds')
+  assert.equal(reportOf(links, 'B').error, null)
+  b.break()
+  await until(() => reportOf(links, 'B').role === 'away')
+  assert.equal(reportOf(links, 'B').error, 'nobody answers for B')
+  wires.failures.splice(0)
+  assert.equal(reportOf(links, 'B').error, 'the stream broke')
+  assert.equal(links.servingSinceMs(madeView, 0), null)
+})
+
+test('when the last Host came that may have a height is known, and null without one', async (t) => {
+  let nowMs = 1_000
+  t.mock.method(performance, 'now', () => nowMs)
+  const { wires, links } = await openLinked(t)
+  for (const [peer, tail] of [
+    ['A', 3],
+    ['B', 5],
+  ] as const) {
+    wires.connect(peer)
+    const wire = await wires.wire(peer)
+    nowMs += 1_000
+    wire.welcome({ tail })
+    await until(() => reportOf(links, peer).role !== 'away')
+  }
+  assert.deepEqual(
+    [2, 3, 4, 5, 6].map((height) => links.servingSinceMs(madeView, height)),
+    [null, 2_000, 2_000, 3_000, 3_000],
+  )
+  assert.equal(links.servingSinceMs(otherView, 9), null)
+  assert.equal(links.isFed(otherView), false)
+})
+
+test('a store that fails while a stream is read is told, and the stream is not opened again', async (t) => {
+  const failed = new ServiceError('STORE_WRITE_FAILED', 'the disk is full', { remedy: '' })
+  const { wires, links, fatal } = await openLinked(t, {
+    change: (follower) => ({
+      ...follower,
+      listener: (source, views) => ({
+        ...follower.listener(source, views),
+        onWelcome: () => Promise.reject(failed),
+      }),
+    }),
+  })
+  wires.connect('A')
+  ;(await wires.wire('A')).welcome()
+  await until(() => fatal.length > 0)
+  assert.deepEqual(fatal, [failed])
+  assert.equal(reportOf(links, 'A').role, 'away')
+})
+
+test('what waits is looked at at every check, and a check that fails is told', async (t) => {
+  const failed = new Error('the disk is gone')
+  let [woken, isFailing] = [0, false]
+  const { fatal } = await openLinked(t, {
+    patience: { checkMs: 5 },
+    change: (follower) => ({
+      ...follower,
+      wake: () => {
+        woken += 1
+        if (isFailing) throw failed
+      },
+    }),
+  })
+  await until(() => woken > 2)
+  assert.deepEqual(fatal, [])
+  isFailing = true
+  await until(() => fatal.length > 0)
+  assert.equal(fatal[0], failed)
+})
+
+test('a Host whose signature is missed is asked again at a check', async (t) => {
+  const { wires, links } = await openLinked(t, { patience: { checkMs: 5, unheardMs: 0 } })
+  for (const peer of ['A', 'B']) {
+    wires.connect(peer)
+    ;(await wires.wire(peer)).welcome({ head: 9 })
+    await until(() => reportOf(links, peer).role !== 'away')
+  }
+  const [block] = madeBlocks(1)
+  const { rows, ...place } = block ?? assert.fail('there is one')
+  assert.ok(rows)
+  const { count, bytes } = rows
+  wires
+    .to('A')[0]
+    ?.send({ kind: 'rows', ...place, view: madeView, count, part: 0, last: true, bytes })
+  await wires.wire('B', 2)
+})
+
+test('closing ends what is waited for: connections, streams and the next try', async (t) => {
+  const { wires, links, fatal } = await openLinked(t)
+  assert.equal(wires.waiting(), 2)
+  wires.connect('A')
+  const a = await wires.wire('A')
+  a.welcome()
+  await until(() => links.isFed(madeView))
+  await links.close()
+  assert.deepEqual([wires.waiting(), a.isEnded(), links.isFed(madeView)], [0, true, false])
+  const later = await openLinked(t)
+  later.wires.connect('A')
+  const ending = await later.wires.wire('A')
+  ending.send({ kind: 'error', error: 'busy', tail: null })
+  await until(() => reportOf(later.links, 'A').error !== null)
+  await later.links.close()
+  assert.deepEqual([fatal, later.fatal], [[], []])
+})
 
 test('a Host is asked again for a View that it did not have, and feeds it once it has', async (t) => {
   const chain = createMadeChain()

@@ -5,6 +5,17 @@ import type { StreamEnd } from '../../../src/app/follow/host-stream.ts'
 import { createLink, type Link, noteEnd, noteWelcome } from '../../../src/app/follow/link-state.ts'
 import { otherView, view, welcomed } from '../support/link-room.ts'
 
+test('of a peer that was not reached yet nothing is known', () => {
+  const { changingRole, ...link } = createLink('a peer')
+  assert.equal(changingRole.signal.aborted, false)
+  assert.deepEqual(link, {
+    ...{ peer: 'a peer', identity: null, isOpen: false, head: null, views: new Map() },
+    ...{ error: null, isRefused: false, failures: 0, hadProgress: false, floor: 0 },
+    ...{ sinceMs: null, openedMs: 0, fed: new Set(), unheardAsks: 0 },
+    ...{ avoidedUntilMs: new Map(), rates: new Map() },
+  })
+})
+
 test('a welcome says which Host it is and how it has the Views, and what was wrong is over', (t) => {
   t.mock.method(performance, 'now', () => 7_000)
   const link = { ...createLink('a peer'), error: 'it was away', isRefused: true }

@@ -102,7 +102,7 @@ async function openFilling(
   return filling
 }
 
-test('missing heights are asked for from the lowest on, and again once a Host came', async (t) => {
+test('missing heights are asked for in turn from the lowest on, and again once a Host came', async (t) => {
   const filling = await openFilling(t, [2, 3, 6, 8], { from: 1 })
   const { state, check, asked } = filling
   const [seven] = madeBlocks(9).slice(7)
@@ -116,6 +116,9 @@ test('missing heights are asked for from the lowest on, and again once a Host ca
   filling.serving = () => cameMs
   await check(30)
   assert.deepEqual(asked(), [...holes, ...holes])
+  filling.serving = () => performance.now()
+  await check(60)
+  assert.deepEqual(asked().slice(6, 12), [...holes, ...holes], 'though it comes again and again')
 })
 
 test('nothing is missing where a View has nothing, or everything that is followed and kept', async (t) => {
@@ -134,8 +137,12 @@ test('missing heights are asked for of a Host that has the highest of them', asy
 })
 
 test('what was asked for in vain is asked for again after ten minutes', async (t) => {
-  const { check, pass, asked } = await openFilling(t, [2])
-  await check(10)
+  const filling = await openFilling(t, [2])
+  const { check, pass, asked } = filling
+  await check()
+  const askedMs = performance.now()
+  filling.serving = () => askedMs
+  await check(9)
   assert.deepEqual(asked(), ['0 to 1'])
   pass(600_000 - 10 * checkMs - 1)
   await check()
