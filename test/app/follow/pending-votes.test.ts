@@ -5,6 +5,7 @@ import {
   createPendingVotes,
   type PendingVotes,
   type RowsVerdict,
+  says,
 } from '../../../src/app/follow/pending-votes.ts'
 import { excerptOf, type StatementExcerpt } from '../../../src/row-votes/statement-excerpt.ts'
 import type { ViewLeaf } from '../../../src/row-votes/view-leaf.ts'
@@ -63,6 +64,35 @@ test('the same statement again, from whomever, is one vote', () => {
   const book = createPendingVotes({ runtime: 1 })
   for (const isDirect of [true, false, false]) book.add(said(A, 7), isDirect)
   assert.deepEqual(judge(book, 7).agreeing, [A])
+})
+
+test('a statement says an excerpt of the same block, rows, runtime and Host, and of no more Views', () => {
+  const statement = said(A, 7, { ids: [view] })
+  const more = said(A, 7, { ids: [view, otherView] })
+  const others = [
+    said(A, 7, { branch: 'b' }),
+    said(A, 7, { rows: 'wrong' }),
+    said(A, 7, { runtime: 2 }),
+    said(B, 7),
+    { ...more, root: statement.root },
+  ]
+  assert.equal(says(statement, said(A, 7)), true)
+  assert.deepEqual(
+    others.map((other) => says(statement, other)),
+    others.map(() => false),
+  )
+  assert.equal(says({ ...more, root: statement.root }, statement), true, 'of fewer Views')
+})
+
+test('that a Host said something else is not known, and is not its own word by that', () => {
+  const book = createPendingVotes({ runtime: 1 })
+  book.add(said(A, 7), true)
+  assert.equal(book.isKnown(said(A, 7, { branch: 'b' }), true), false)
+  assert.equal(book.isKnown(said(A, 8), true), false)
+  assert.deepEqual(book.own(7), [{ host: A, hash: namedHash('a 7') }])
+  book.add(said(B, 7), false)
+  assert.equal(book.isKnown(said(B, 7), false), true)
+  assert.deepEqual(book.own(7), [{ host: A, hash: namedHash('a 7') }], 'others passed it on')
 })
 
 test('rows of another version of the runtime are not compared', () => {
