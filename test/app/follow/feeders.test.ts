@@ -1,6 +1,6 @@
 /** Which Host feeds which View, and when another one takes its place. */
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { type TestContext, test } from 'node:test'
 import {
   checkFeeders,
   fedBy,
@@ -233,4 +233,84 @@ test('what only a Host that is away, or the one that feeds, has signed makes nob
   for (const name of ['A', 'C']) room.sign(linkOf(room, name), 100)
   for (let check = 0; check < 30; check++) checkFeeders(room.links)
   assert.equal(room.feeder(), 'A')
+})
+
+/** The time, which passes as the test says. */
+function clockOf(t: TestContext): { pass(ms: number): void } {
+  let nowMs = 1_000_000
+  t.mock.method(performance, 'now', () => nowMs)
+  return {
+    pass: (ms) => {
+      nowMs += ms
+    },
+  }
+}
+
+test('a Host is replaced five seconds after the last block that was stored, and not before', (t) => {
+  const { pass } = clockOf(t)
+  const room = roomOf(['A', 'B'])
+  fillPlaces(room.links)
+  room.sign(linkOf(room, 'B'), 9)
+  const checkedAfter = (ms: number): string | undefined => {
+    pass(ms)
+    checkFeeders(room.links)
+    return room.feeder()
+  }
+  room.progress(view, { stored: 0 })
+  assert.deepEqual([4_000, 5_000, 1].map(checkedAfter), ['A', 'A', 'B'])
+})
+
+test('a Host that was replaced is avoided for a minute, of two the one that was left first less', (t) => {
+  const { pass } = clockOf(t)
+  const room = roomOf(['A', 'B'])
+  const [a, b] = [linkOf(room, 'A'), linkOf(room, 'B')]
+  fillPlaces(room.links)
+  room.progress(view, { differing: ['B'] })
+  checkFeeders(room.links)
+  room.progress(view, { differing: ['A'] })
+  pass(1)
+  checkFeeders(room.links)
+  assert.equal(room.feeder(), 'A')
+  for (const link of [a, b]) {
+    leavePlaces(room.links, link)
+    link.isOpen = false
+  }
+  pass(59_998)
+  takePlaces(room.links, a)
+  assert.equal(room.feeder(), undefined)
+  pass(1)
+  takePlaces(room.links, b)
+  assert.equal(room.feeder(), undefined)
+  takePlaces(room.links, a)
+  assert.equal(room.feeder(), 'A')
+})
+
+test('a View without room is fed no more after ten seconds, for ten minutes or until it has room', (t) => {
+  const { pass } = clockOf(t)
+  const room = roomOf(['A'], { views: [view, other] })
+  fillPlaces(room.links)
+  const fedAfter = (ms: number): boolean => {
+    pass(ms)
+    checkFeeders(room.links)
+    return room.feeder() !== undefined
+  }
+  room.progress(view, { isFull: true })
+  assert.deepEqual([10_000, 1].map(fedAfter), [true, false])
+  assert.deepEqual([0, 599_999, 1].map(fedAfter), [false, false, true])
+  assert.equal(fedAfter(10_001), false)
+  room.progress(view, { isFull: false })
+  assert.equal(fedAfter(0), true)
+  leavePlaces(room.links, linkOf(room, 'A'))
+  room.progress(view, { isFull: true })
+  assert.equal(fedAfter(1), true, 'it had room in between')
+})
+
+test('a Host that sends other rows feeds on where no other one has the View', () => {
+  const room = roomOf(['A', 'B'])
+  const [a, b] = [linkOf(room, 'A'), linkOf(room, 'B')]
+  b.views = new Map()
+  fillPlaces(room.links)
+  room.progress(view, { differing: ['B'] })
+  checkFeeders(room.links)
+  assert.deepEqual([room.feeder(), a.avoidedUntilMs.size, a.rates.size], ['A', 0, 0])
 })
