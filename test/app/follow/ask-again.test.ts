@@ -75,7 +75,7 @@ test('a Host that is away, unknown, or has not the View is not asked for its sig
   }
 })
 
-test('a Host that did not have a View is asked again after half a minute, unless another feeds it', (t) => {
+test('a Host without a View is asked again after half a minute, unless another one feeds it', (t) => {
   const { room, link, check } = openAsking(t, [view, otherView])
   assert.deepEqual([check(29_999), check(30_000)], [false, true])
   const place = { link, stored: { number: 0, sinceMs: 0 }, late: null, due: -1 }

@@ -66,7 +66,7 @@ test('the same statement again, from whomever, is one vote', () => {
   assert.deepEqual(judge(book, 7).agreeing, [A])
 })
 
-test('a statement says an excerpt of the same block, rows, runtime and Host, and of no more Views', () => {
+test('a statement says what is of its block, rows, runtime and Host, and of no more Views', () => {
   const statement = said(A, 7, { ids: [view] })
   const more = said(A, 7, { ids: [view, otherView] })
   const others = [

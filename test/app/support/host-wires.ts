@@ -11,7 +11,7 @@ import { testNetwork, until } from '../../support/p2p-room.ts'
 import { sdlOf } from './made-chain.ts'
 
 /** A stream that the application opened. */
-export interface Wire {
+interface Wire {
   readonly open: OpenFrame
   readonly isEnded: () => boolean
   send(frame: HostFrame): void
