@@ -118,10 +118,10 @@ function isForgotten({ key, known }: ReplicaIdentity): boolean {
  * policy is Retain; a claim of its name gets it again once the volume forgets which claim it was.
  */
 function restoreText(resource: Workload, { ordinal, claim }: ReplicaIdentity): string {
-  const volume = claim?.volumeName ?? null
-  if (claim === null || !claim.isTerminating || volume === null) {
+  if (claim === null || !claim.isTerminating || claim.volumeName === null) {
     return 'restore the claim from your backup, or bind it to its old volume where that was kept'
   }
+  const volume = claim.volumeName
   const pod = `${podName(resource, ordinal)} --namespace ${resource.metadata.namespace}`
   const retain = '{"spec":{"persistentVolumeReclaimPolicy":"Retain"}}'
   const release = '[{"op":"remove","path":"/spec/claimRef/uid"}]'

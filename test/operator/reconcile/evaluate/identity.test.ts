@@ -123,6 +123,17 @@ test('where keys go with the resource, no advice is to delete it before they are
   assert.ok(shared?.message.includes(`is there already, ${retainFirst}delete it`), shared?.message)
 })
 
+test('a claim whose identity nobody remembers is all that has to go before a new one begins', () => {
+  const messageOf = (given: Partial<ReplicaIdentity>): string =>
+    planIdentity(host, [{ ...replica, key: null, ...given }], true).problem?.message ?? ''
+  assert.equal(
+    messageOf({ known: null }),
+    'The key "0" of Secret mainnet-host-keyring is missing, and the key directory on claim keys-mainnet-host-0 opens with nothing else (fingerprint abc): put the value back from your backup; to begin with a new identity, delete this claim. No pod is touched meanwhile.',
+  )
+  const remembered = messageOf({})
+  assert.ok(remembered.includes('delete this claim and the Host and create the Host again'))
+})
+
 test('what stops a replica after the first says how those before it go on', () => {
   const two: Host = { ...host, spec: { ...host.spec, replicas: 2 } }
   const second: ReplicaIdentity = {
