@@ -76,13 +76,11 @@ export function keptSizes(resource: Workload, claims: readonly PlacedClaim[]): S
 export function chainProblem(resource: Workload, claims: readonly PlacedClaim[]): Problem | null {
   const { metadata, kind } = resource
   const network = networkOf(resource)
-  const foreign = claims.filter(
-    ({ claim }) => (claim.annotations[records.network] ?? network) !== network,
-  )
-  if (foreign.length === 0) return null
-  const names = foreign.map(
-    ({ claim }) => `${claim.name} (${claim.annotations[records.network] ?? ''})`,
-  )
+  const names = claims.flatMap(({ claim: { name, annotations } }) => {
+    const held = annotations[records.network] ?? network
+    return held === network ? [] : [`${name} (${held})`]
+  })
+  if (names.length === 0) return null
   return {
     reason: 'ChainMismatch',
     message: `${kind} ${metadata.name} is for ${network}, but these claims hold another chain: ${names.join(', ')}. Delete them (their content is then gone), or create the ${kind} under another name. No pod is touched meanwhile.`,

@@ -4,9 +4,19 @@ import type { V1StatefulSet } from '@kubernetes/client-node'
 import { pino } from 'pino'
 import { workloadKinds } from '../../../../operator/api/resource-kinds.ts'
 import type { Host } from '../../../../operator/api.ts'
-import { applyObjects, planObjects } from '../../../../operator/reconcile/apply/apply-objects.ts'
+import {
+  applyObjects,
+  type ObjectPlan,
+  parkSet,
+  planObjects,
+  removeSet,
+} from '../../../../operator/reconcile/apply/apply-objects.ts'
+import { differencesOf } from '../../../../operator/reconcile/apply/children.ts'
 import type { ReconcileParts } from '../../../../operator/reconcile/apply/reconcile-parts.ts'
-import { createMemories } from '../../../../operator/reconcile/apply/resource-memory.ts'
+import {
+  createMemories,
+  nothingKnown,
+} from '../../../../operator/reconcile/apply/resource-memory.ts'
 import type { ObservedState } from '../../../../operator/reconcile/evaluate/observed-state.ts'
 import type { KindLogic } from '../../../../operator/reconcile/fetch/kind-logic.ts'
 import type { SchemaFacts } from '../../../../operator/reconcile/fetch/schema-source.ts'
@@ -19,6 +29,7 @@ import { objectPath } from '../../../../operator/runtime/client/resource-type.ts
 import type { Occurrence } from '../../../../operator/runtime/event-recorder.ts'
 import { hostContext, readHost } from '../../../support/resources/operator-cases.ts'
 import { kubernetesRoom } from '../../support/kubernetes-room.ts'
+import { send, status } from '../../support/kubernetes-server.ts'
 import { boundClaims, emptyState, podWith, readyCounts } from '../../support/operator-findings.ts'
 import { viewOf } from '../../support/operator-view.ts'
 
@@ -141,14 +152,15 @@ test('the Event of replaced pods names what of their template changed, and no va
   ])
 })
 
+const { clusterDomain, defaults } = hostContext
+const options = { clusterDomain, defaults }
+const logic = {
+  objects: (of: Host, _: SchemaFacts, context: typeof hostContext) =>
+    hostObjects(of, { ...hostContext, ...context }),
+} as unknown as KindLogic<Host, SchemaFacts>
+const facts: SchemaFacts = { schemaSource: null, keyless: null, isRefused: false, awaited: null }
+
 test('a StatefulSet is recreated for larger volumes once all its pods have the wanted template', () => {
-  const { clusterDomain, defaults } = hostContext
-  const options = { clusterDomain, defaults }
-  const logic = {
-    objects: (of: Host, _: SchemaFacts, context: typeof hostContext) =>
-      hostObjects(of, { ...hostContext, ...context }),
-  } as unknown as KindLogic<Host, SchemaFacts>
-  const facts: SchemaFacts = { schemaSource: null, keyless: null, isRefused: false, awaited: null }
   const live = hostObjects(host, hostContext).objects.find(({ kind }) => kind === 'StatefulSet')
   const recorded = readTemplateRecord(live?.metadata?.annotations)
   const isMadeAnew = (of: Host, counts: Partial<SetCounts> = {}): boolean => {
@@ -169,4 +181,144 @@ test('a StatefulSet is recreated for larger volumes once all its pods have the w
   assert.equal(isMadeAnew(larger, { isRolling: true, updatedReplicas: 0 }), false)
   assert.equal(isMadeAnew(larger, { updatedReplicas: 0 }), false)
   assert.equal(isMadeAnew(larger, { generation: 2 }), false)
+})
+
+const wanted = hostObjects(host, hostContext).objects
+const asObjects = (objects: readonly ChildObject[]): KubernetesObject[] =>
+  objects as unknown as KubernetesObject[]
+const liveSet = wanted.find(({ kind }) => kind === 'StatefulSet') as V1StatefulSet
+const recorded = readTemplateRecord(liveSet.metadata?.annotations)
+const planOf = (objects: readonly ChildObject[], more: Partial<ObjectPlan> = {}): ObjectPlan => ({
+  ...{ objects: [...objects], updateAvailable: null, isGrowing: false, isSetBeingRemoved: false },
+  ...more,
+})
+
+/** What a test passes to the functions, and the notes of the Events that they record. */
+function partsWith(live: readonly KubernetesObject[]) {
+  const notes: string[] = []
+  const record = (_type: unknown, _of: unknown, { note }: Occurrence): number => notes.push(note)
+  const parts = {
+    ...{ api: room.client.api, type: workloadKinds.Host, view: viewOf(live), events: { record } },
+  } as unknown as ReconcileParts<Host>
+  return { parts, notes }
+}
+
+/** What was asked of the API server that writes. */
+const writes = (): string[] =>
+  room.server.requests
+    .filter(({ method }) => method !== 'GET')
+    .map(({ method, path: where }) => `${method} ${where.split('/').slice(-2).join('/')}`)
+
+test('the ConfigMap keeps the record of the template while there is no StatefulSet for it', () => {
+  const recordIn = (state: Partial<ObservedState>): readonly unknown[] => {
+    const of = { ...emptyState, recorded, ...state }
+    const plan = planObjects(logic, { options } as never, host, { state: of, facts })
+    const { metadata } = plan.objects.find(({ kind }) => kind === 'ConfigMap') ?? {}
+    return [readTemplateRecord(metadata?.annotations) !== null, plan.isSetBeingRemoved]
+  }
+  assert.deepEqual(recordIn({}), [false, false])
+  assert.deepEqual(recordIn({ isParked: true }), [true, false])
+  assert.deepEqual(recordIn({ set: liveSet, isSetTerminating: true }), [true, true])
+  assert.deepEqual(recordIn({ isParked: true, recorded: null }), [false, false])
+})
+
+test('a StatefulSet is removed without its pods, and one that is gone or going is left', async () => {
+  const known = nothingKnown()
+  const address = `/apis/apps/v1/namespaces/${host.metadata.namespace}/statefulsets/mainnet-host`
+  room.server.put(address, { ...liveSet, metadata: { ...liveSet.metadata, uid: 'set' } } as never)
+  const { parts, notes } = partsWith([])
+  const set: V1StatefulSet = { ...liveSet, metadata: { ...liveSet.metadata, uid: 'set' } }
+  known.applied.add('StatefulSet mainnet-host')
+  await removeSet(parts, host, { state: { ...emptyState, set }, known }, run)
+  assert.equal(known.applied.size, 0)
+  assert.deepEqual(writes(), ['DELETE statefulsets/mainnet-host'])
+  assert.deepEqual(room.server.requests.at(-1)?.body, {
+    propagationPolicy: 'Orphan',
+    preconditions: { uid: 'set' },
+  })
+  const note = 'StatefulSet mainnet-host was removed without its pods, which go on running.'
+  assert.deepEqual(notes, [note])
+  await removeSet(parts, host, { state: emptyState, known }, run)
+  const going = { ...emptyState, set, isSetTerminating: true }
+  await removeSet(parts, host, { state: going, known }, run)
+  assert.deepEqual([writes().length, notes.length], [1, 1])
+})
+
+test('before a StatefulSet is removed for a lost claim its template is on the ConfigMap', async () => {
+  const { parts } = partsWith([])
+  const set: V1StatefulSet = { ...liveSet, metadata: { ...liveSet.metadata, uid: 'set' } }
+  const inputs = { plan: planOf(wanted), known: nothingKnown() }
+  await parkSet(parts, host, { state: { ...emptyState, recorded, set }, ...inputs }, run)
+  assert.deepEqual(writes(), [
+    'PATCH configmaps/mainnet-host-config',
+    'DELETE statefulsets/mainnet-host',
+  ])
+  const { body } = room.server.requests.find(({ method }) => method === 'PATCH') ?? {}
+  const { annotations } = (body as KubernetesObject).metadata ?? {}
+  assert.deepEqual(readTemplateRecord(annotations), recorded)
+  const going = { ...emptyState, recorded, set, isSetTerminating: true }
+  await parkSet(parts, host, { state: going, ...inputs }, run)
+  assert.equal(writes().length, 2)
+})
+
+test('while pods have to wait all but the StatefulSet is written, and it is said if that differs', async () => {
+  const memory = createMemories<SchemaFacts>().of(host)
+  const apply = async (live: readonly KubernetesObject[], more: object = {}): Promise<boolean> => {
+    const settling = { plan: planOf(wanted), memory, state: emptyState, hold: true, ...more }
+    return await applyObjects(partsWith(live).parts, host, settling, run)
+  }
+  assert.equal(await apply([]), true)
+  const others = wanted.filter(({ kind }) => kind !== 'StatefulSet')
+  assert.equal(writes().length, others.length)
+  assert.ok(!writes().some((text) => text.includes('statefulsets')))
+  const live = differencesOf({ view: viewOf([]) }, host, wanted, nothingKnown()).flatMap(
+    ({ object }) => object ?? [],
+  )
+  assert.equal(await apply(asObjects(live)), false)
+  const removing = { plan: planOf(wanted, { isSetBeingRemoved: true }), hold: false }
+  assert.equal(await apply([], removing), false)
+  assert.ok(!writes().some((text) => text.includes('statefulsets')))
+})
+
+test('nothing is written again for a resource that is gone from the API server by now', async () => {
+  const memory = createMemories<SchemaFacts>().of(host)
+  memory.objects.applied.add('StatefulSet mainnet-host')
+  const settling = { plan: planOf(wanted), memory, state: emptyState, hold: false }
+  room.server.remove(hostPath)
+  assert.equal(await applyObjects(partsWith([]).parts, host, settling, run), false)
+  assert.deepEqual(writes(), [])
+  room.server.put(hostPath, host as KubernetesObject)
+  const { parts, notes } = partsWith([])
+  await applyObjects(parts, host, settling, run)
+  assert.equal(writes().length, wanted.length)
+  assert.deepEqual(notes, ['StatefulSet mainnet-host had been deleted.'])
+})
+
+test('the Event of a correction says what was otherwise, and what had been added', async () => {
+  const memory = createMemories<SchemaFacts>().of(host)
+  const [live] = differencesOf({ view: viewOf([]) }, host, [liveSet], nothingKnown()).flatMap(
+    ({ object }) => (object as V1StatefulSet | null) ?? [],
+  )
+  const edited = structuredClone(live) ?? assert.fail()
+  if (edited.spec) edited.spec.replicas = 7
+  const { parts, notes } = partsWith(asObjects([edited as ChildObject]))
+  const settling = { plan: planOf([liveSet]), memory, state: emptyState, hold: false }
+  await applyObjects(parts, host, settling, run)
+  assert.deepEqual(notes, ['StatefulSet mainnet-host had other spec.replicas.'])
+})
+
+test('a part of the Views that is refused keeps nothing else from being written', async () => {
+  const memory = createMemories<SchemaFacts>().of(host)
+  const [config] = wanted.filter(({ kind }) => kind === 'ConfigMap')
+  const part = { ...config, metadata: { ...config?.metadata, name: 'mainnet-host-views-0' } }
+  room.server.faults.add(({ method, path: where }, response) => {
+    if (method !== 'PATCH' || !where.endsWith('/mainnet-host-views-0')) return false
+    send(response, 403, status(403, 'Forbidden', 'exceeded quota: small'))
+    return true
+  })
+  const plan = planOf([part as ChildObject, liveSet])
+  const settling = { plan, memory, state: emptyState, hold: false }
+  await assert.rejects(applyObjects(partsWith([]).parts, host, settling, run), /exceeded quota/)
+  assert.equal(writes().at(-1), 'PATCH statefulsets/mainnet-host')
+  assert.deepEqual([...memory.objects.applied], ['StatefulSet mainnet-host'])
 })

@@ -62,7 +62,11 @@ test('an address that only private networks reach is not called published', () =
 })
 
 test('an address that cannot be discovered is asked for', () => {
-  assert.equal(addressStatement(withP2p('NodePort'), [[]]).reason, 'AddressUnknown')
+  assert.deepEqual(addressStatement(withP2p('NodePort'), [[]]), {
+    reason: 'AddressUnknown',
+    message:
+      'A Service of type NodePort does not report the address of the machines: write that of mainnet-generator-0 to p2p.announce, or use LoadBalancer.',
+  })
   const given = withP2p('NodePort', ['/ip4/203.0.113.7/tcp/30171'])
   assert.equal(addressStatement(given, [[]]).reason, 'Manual')
   assert.equal(addressStatement(withP2p('None'), [[]]).reason, 'InCluster')
@@ -105,7 +109,14 @@ test('no address is reported where none is wanted, or its pod has no machine yet
   for (const type of ['None', 'LoadBalancer'] as const) {
     const services = { ...host.spec.services, p2p: { type, publicHealth: true } }
     const none = withSpec({ ...onMachines, replicas: 0, services })
-    assert.equal(addressStatement(none, []).reason, 'NotNeeded')
+    assert.deepEqual(addressStatement(none, []), {
+      reason: 'NotNeeded',
+      message: 'No pods are wanted.',
+    })
+    assert.deepEqual(addressStatement(withSpec({ services, suspend: true }), []), {
+      reason: 'NotNeeded',
+      message: 'No pods are wanted. Services and addresses are kept while it is suspended.',
+    })
   }
 })
 
@@ -134,12 +145,21 @@ test('in the network of the machine the address is the machine’s', () => {
     spec: { hostNetwork: true, containers: [] },
     status: { hostIP: '198.51.100.4' },
   })
-  const discovered = discoveredAddresses(
-    { ...host, spec },
-    { ingress: new Map(), pods: new Map([[pod.name, pod]]) },
-  )
+  const discoveredOf = (found: typeof pod): string[][] =>
+    discoveredAddresses(
+      { ...host, spec },
+      { ingress: new Map(), pods: new Map([[pod.name, found]]) },
+    )
+  const discovered = discoveredOf(pod)
   assert.deepEqual(discovered, [['/ip4/198.51.100.4/tcp/9171']])
-  assert.equal(addressStatement({ ...host, spec }, discovered).reason, 'HostNetwork')
+  assert.deepEqual(addressStatement({ ...host, spec }, discovered), {
+    reason: 'HostNetwork',
+    message: 'Those of the machines: /ip4/198.51.100.4/tcp/9171.',
+  })
+  assert.deepEqual(discoveredOf({ ...pod, isHostNetwork: false }), [[]])
+  assert.deepEqual(discoveredOf({ ...pod, hostIP: null }), [[]])
+  const within = hostWith({ type: 'ClusterIP' }, { podTemplate: spec.podTemplate })
+  assert.equal(addressStatement(within, discovered).reason, 'InCluster')
 })
 
 const hostWith = (p2p: object, more: object = {}): typeof host => {

@@ -126,6 +126,34 @@ test('a Generator with another identity: both of them, and the command that acce
   assert.equal(reported([null], { changed }).reason, 'SignerChanged', 'also while no pod answers')
 })
 
+test('of more than two Generators that changed, two are named and accepted at once', () => {
+  const [a, b, c] = ['a', 'b', 'c'].map((digit) => `03${digit.repeat(64)}`)
+  const changed = [a, b, c].map((said = '', index) => ({ generator: `v/${index}`, identity, said }))
+  const { message } = reported([telling()], { changed })
+  const whom = (index: number, said = ''): string =>
+    `Generator v/${index} says the identity ${said}; accepted of it is ${identity}. `
+  assert.ok(message.startsWith(`${whom(0, a)}${whom(1, b)}And 1 more. The accepted`), message)
+  assert.ok(message.includes(` viewmesh.io/accept-signers=${a},${b}. Else`), message)
+  const two = reported([telling()], { changed: changed.slice(0, 2) }).message
+  assert.ok(two.startsWith(`${whom(0, a)}${whom(1, b)}The accepted`), two)
+})
+
+test('what the table has no remedy for is remedied as the Host says, or by its log', () => {
+  const message = 'They do not agree.'
+  const reportedBy = (error: FailureReport): string => reported([telling(error)]).message
+  const what = 'Replica 0: They do not agree (HOST_SIGNERS_DISAGREE).'
+  assert.equal(
+    reportedBy({ code: 'HOST_SIGNERS_DISAGREE', message }),
+    `${what} See the log of the pod.`,
+  )
+  assert.equal(reported([telling(failure('P2P_OTHER_NETWORK', 'Other.'))]).reason, 'Agreed')
+  const unknown = ['validators/first']
+  const withFile = reported([telling(failure('HOST_SIGNERS_FILE_UNUSABLE', 'No.'))], { unknown })
+  assert.match(withFile.message, / Not known yet is the identity of Generator validators\/first\. /)
+  const silent = reported([telling(failure('HOST_SIGNER_SILENT', 'No.'))], { unknown })
+  assert.doesNotMatch(silent.message, /Not known yet/)
+})
+
 test('two Generators with one identity count once, which is reported', () => {
   const twins = [...accepted, { generator: 'validators/second', identity }]
   assert.deepEqual(reported([telling()], { accepted: twins }), {

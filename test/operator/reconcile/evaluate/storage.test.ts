@@ -115,7 +115,11 @@ test('a file system that waits for a start of the pod is reported as such after 
     reason: 'Expanding',
     message: 'Being made larger: data-mainnet-host-0 (100Gi).',
   })
-  assert.equal(reported(larger, [keys, waitingFor(3)]).reason, 'FileSystemResizePending')
+  assert.deepEqual(reported(larger, [keys, waitingFor(3)]), {
+    reason: 'FileSystemResizePending',
+    message:
+      'The file system grows when the pod is next started: data-mainnet-host-0 (100Gi). Set spec.storage.restartToResize to have the operator replace such pods, or the annotation viewmesh.io/roll-at to any new value to replace all pods now.',
+  })
 })
 
 test('a volume that still grows is distinguished from one that waits for a start of its pod', () => {
@@ -182,6 +186,43 @@ test('what the storage refuses is repeated, be it of the array or of the file sy
   }
 })
 
+test('a size that the storage cannot have is reported also where it says no more', () => {
+  const asked = (resizeStatus: string): StorageStatement =>
+    reported(larger, [keys, placed('data', { requested: '200Gi', resizeStatus })])
+  assert.deepEqual(asked('ControllerResizeInfeasible'), {
+    reason: 'ExpansionFailed',
+    message:
+      'Claim data-mainnet-host-0 cannot grow to 200Gi: ControllerResizeInfeasible. Free or add storage; the storage’s own log may say more.',
+  })
+  assert.equal(asked('ControllerResizeInProgress').reason, 'Expanding')
+})
+
+test('volumes of each wanted replica are named that have little room left, and of no other one', () => {
+  const two = { ...host, spec: { ...host.spec, replicas: 2 } }
+  const bound = [0, 1].flatMap((ordinal) =>
+    [keys, placed('data')].map(({ volume, claim }) => ({
+      ...{ volume, ordinal },
+      claim: { ...claim, name: `${volume}-mainnet-host-${ordinal}` },
+    })),
+  )
+  const says = (errors: readonly object[]) => saying(errors).get(0)
+  const views: Views = new Map([0, 1, 2].map((ordinal) => [ordinal, says([filling])]))
+  assert.match(
+    reported(two, bound, views).message,
+    /^Little room is left: data-mainnet-host-0, data-mainnet-host-1\. /,
+  )
+  const removed: Views = new Map([0, 1, 2].map((each) => [each, says(each < 2 ? [] : [filling])]))
+  assert.equal(reported(two, bound, removed).reason, 'Bound')
+})
+
+test('a claim template of another volume, or without a size, has no say or is too small', () => {
+  const asked = [keys, placed('data', { requested: '100Gi' })]
+  const templates = claimTemplates(host)
+  const foreign = { metadata: { name: 'cache' }, spec: {} }
+  assert.equal(needsLargerTemplates(host, [...templates, foreign], asked), false)
+  assert.equal(needsLargerTemplates(host, [{ metadata: { name: 'data' } }], asked), true)
+})
+
 test('a claim never asks for less than it has', () => {
   assert.equal(sizeOf(host, placed('data', { requested: '500Gi' })), '500Gi')
 })
@@ -204,5 +245,6 @@ test('a claim of another chain is named, and what to do about it', () => {
     message:
       'Host mainnet is for Ethereum__Mainnet, but these claims hold another chain: data-mainnet-host-0 (Ethereum__Sepolia). Delete them (their content is then gone), or create the Host under another name. No pod is touched meanwhile.',
   })
-  assert.equal(chainProblem(host, [keys, placed('data')]), null)
+  const own = placed('data', { annotations: { 'viewmesh.io/network': 'Ethereum__Mainnet' } })
+  assert.equal(chainProblem(host, [keys, own]), null)
 })

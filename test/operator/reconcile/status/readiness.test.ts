@@ -5,9 +5,11 @@ import { type HealthView, parseHealth } from '../../../../operator/reconcile/obs
 import { type KeptPod, keepPod } from '../../../../operator/reconcile/observe/pod.ts'
 import type { SetCounts } from '../../../../operator/reconcile/observe/set-counts.ts'
 import {
+  isOtherwiseReady,
   type ReadinessFacts,
   readinessOf,
 } from '../../../../operator/reconcile/status/readiness.ts'
+import { ownerReference } from '../../../../operator/resources/names/metadata.ts'
 import { readHost } from '../../../support/resources/operator-cases.ts'
 
 const minimal = readHost('host-minimal')
@@ -237,4 +239,77 @@ test('a suspended Host is ready as soon as its pods are gone, whatever its repli
 test('a volume that is nearly full takes nothing from a Host that is ready', () => {
   const storage = { reason: 'NearlyFull', message: 'Little room is left.' } as const
   assert.deepEqual(reasons({ storage }), ['AllReady', 'none'])
+})
+
+test('a paused Host without a StatefulSet is not pending, and pods of nobody run on', () => {
+  const paused = { ...host, spec: { ...host.spec, paused: true } }
+  const message = 'There is no StatefulSet, and none is made while spec.paused is true; see Paused.'
+  const stray = keepPod({ metadata: { name: 'mainnet-host-0' } })
+  const own = { ...stray, owners: [ownerReference(host)] }
+  const readyWith = (pods: readonly KeptPod[]): object =>
+    readinessOf(paused, { ...facts, set: null, pods })
+  const ready = { reason: 'Paused', message }
+  assert.deepEqual(readyWith([own]), { ready, reconciling: null })
+  assert.deepEqual(readyWith([own, stray]), {
+    ready: { ...ready, message: `${message} Its pods run on, and stay if it is deleted.` },
+    reconciling: null,
+  })
+  assert.equal(readinessOf(paused, facts).ready.reason, 'AllReady')
+})
+
+test('what the StatefulSet failed to create is said while pods are missing', () => {
+  const failedCreate = 'create Pod mainnet-host-1 failed: exceeded quota.'
+  const { ready, reconciling } = readinessOf(host, {
+    ...facts,
+    failedCreate,
+    set: { ...set, replicas: 1, readyReplicas: 1, updatedReplicas: 1 },
+  })
+  assert.deepEqual(ready, {
+    reason: 'FailedCreate',
+    message:
+      '1 of 2 pods are ready. The StatefulSet reports: create Pod mainnet-host-1 failed: exceeded quota. It is tried again twice a minute.',
+  })
+  assert.equal(reconciling?.reason, 'Progressing')
+  assert.deepEqual(reasons({ failedCreate }), ['AllReady', 'none'])
+})
+
+test('pods that are too many are counted until they are gone', () => {
+  assert.deepEqual(readinessOf(host, { ...facts, set: { ...set, replicas: 4 } }).ready, {
+    reason: 'RollingOut',
+    message: '2 pods are being removed.',
+  })
+})
+
+test('a failure that a pod is over takes nothing from Ready, nor do volumes nobody wants', () => {
+  const over = { ...lostPod(cpu), isReady: true }
+  assert.deepEqual(reasons({ pods: [over] }), ['AllReady', 'none'])
+  const none = { ...host, spec: { ...host.spec, replicas: 0 } }
+  const storage = { reason: 'Pending', message: 'Not made yet.' } as const
+  assert.equal(readinessOf(none, { ...facts, storage }).ready.reason, 'RollingOut')
+})
+
+test('pods that are ready are not among those that are named as missing', () => {
+  const pod = (ordinal: number, isReady: boolean): KeptPod => {
+    const metadata = { name: `mainnet-host-${ordinal}` }
+    const conditions = [{ type: 'Ready', status: isReady ? 'True' : 'False' }]
+    return keepPod({ metadata, status: { conditions } })
+  }
+  const messageOf = (pods: readonly KeptPod[]): string =>
+    readinessOf(host, { ...facts, pods, set: { ...set, readyReplicas: 1 } }).ready.message
+  assert.equal(
+    messageOf([pod(0, true), pod(1, false)]),
+    '1 of 2 pods are ready; not yet: mainnet-host-1.',
+  )
+  assert.equal(
+    messageOf([pod(0, true), pod(1, true)]),
+    '1 of 2 pods are ready; not yet: none is known.',
+  )
+})
+
+test('pods are otherwise ready where all of another number are that the StatefulSet wants', () => {
+  const three = { ...set, wantedReplicas: 3, replicas: 3, readyReplicas: 3 }
+  assert.equal(isOtherwiseReady(host, three), true)
+  assert.equal(isOtherwiseReady(host, { ...three, readyReplicas: 2 }), false)
+  assert.equal(isOtherwiseReady(host, { ...three, replicas: 4 }), false)
+  assert.equal(isOtherwiseReady(host, set), false)
 })

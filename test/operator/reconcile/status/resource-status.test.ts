@@ -9,7 +9,11 @@ import {
 } from '../../../../operator/reconcile/generator-logic.ts'
 import { parseHealth } from '../../../../operator/reconcile/observe/health-view.ts'
 import type { Findings } from '../../../../operator/reconcile/status/findings.ts'
-import { wantedStatus } from '../../../../operator/reconcile/status/resource-status.ts'
+import {
+  overlapStatement,
+  pausedStatement,
+  wantedStatus,
+} from '../../../../operator/reconcile/status/resource-status.ts'
 import type { WantedCondition, WantedStatus } from '../../../../operator/runtime/status-writer.ts'
 import { ServiceError } from '../../../../src/errors.ts'
 import { generatorContext, readGenerator } from '../../../support/resources/operator-cases.ts'
@@ -227,6 +231,100 @@ test('what waits while paused is counted in a message that fits', () => {
     conditionsOf({}, { waiting }).get('Paused')?.message
   assert.equal(reported(['Secret a created']), '1 change waits: Secret a created.')
   assert.equal(reported(['Secret a created', 'b']), '2 changes wait: Secret a created; b.')
+})
+
+test('of many changes that wait eight are named, and of none it is said why', () => {
+  const running = { problem: null, identity: null }
+  const changes = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i']
+  assert.deepEqual(pausedStatement(running, changes), {
+    reason: 'ChangesWaiting',
+    message: '9 changes wait: a; b; c; d; e; f; g; h; and 1 more.',
+  })
+  assert.equal(
+    pausedStatement(running, changes.slice(0, 8)).message,
+    '8 changes wait: a; b; c; d; e; f; g; h.',
+  )
+  const none = (found: Parameters<typeof pausedStatement>[0]): string => {
+    const { reason, message } = pausedStatement(found, [])
+    assert.equal(reason, 'NothingWaiting')
+    return message
+  }
+  const stopped = 'Nothing would be written now if it were resumed; Ready says why.'
+  const plan = { generate: [], problem: null, lack: null }
+  const lack = { reason: 'KeyMissing', message: 'no key' } as const
+  assert.equal(none(running), 'The cluster is as the spec wants it.')
+  assert.equal(none({ problem: null, identity: plan }), 'The cluster is as the spec wants it.')
+  assert.equal(none({ problem: null, identity: { ...plan, lack } }), stopped)
+  assert.equal(
+    none({ problem: { reason: 'ChainMismatch', message: 'other' }, identity: null }),
+    stopped,
+  )
+})
+
+test('another operator at work is named, or what it may be where it has no name', () => {
+  const remedy =
+    'Uninstall one of the two, or have them watch different namespaces (scope of the chart).'
+  assert.deepEqual(overlapStatement(['a', 'b']), {
+    reason: 'OperatorsOverlap',
+    message: `Operator b manages it as well; a goes on. ${remedy}`,
+  })
+  assert.equal(
+    overlapStatement(['a', null]).message,
+    `Something else writes this status as well, as an operator of an earlier version does that watches the namespace too; a goes on. ${remedy}`,
+  )
+  assert.equal(conditionsOf({}, { overlap: ['a', 'b'] }).get('Contested')?.status, 'True')
+  assert.equal(conditionsOf({}).get('Contested'), undefined)
+})
+
+/** Reason and message of Ready and of IdentityReady, and whether something is said to go on. */
+function saidOfKeys(findings: Partial<Findings<GeneratorFacts>>): readonly unknown[] {
+  const found = conditionsOf({}, findings)
+  const [ready, identity] = [found.get('Ready'), found.get('IdentityReady')]
+  return [ready?.reason, identity?.reason, identity?.message, found.has('Reconciling')]
+}
+
+test('keys that are missing or wrong are what IdentityReady says before anything else', () => {
+  const plan = { generate: [], problem: null, lack: null }
+  const lack = { reason: 'KeyMissing', message: 'no key "0"' } as const
+  assert.deepEqual(saidOfKeys({ identity: { ...plan, lack } }), [
+    'IdentityNotReady',
+    'KeyMissing',
+    'no key "0"',
+    true,
+  ])
+  const problem = { reason: 'IdentityConflict', message: 'another key' } as const
+  assert.deepEqual(saidOfKeys({ identity: { ...plan, problem }, problem }), [
+    'Stalled',
+    'IdentityConflict',
+    'another key',
+    false,
+  ])
+  assert.deepEqual(saidOfKeys({ identity: { ...plan, generate: [0] } }), [
+    'Pending',
+    'KeyringPending',
+    'Secret mainnet-generator-keyring has no key "0" yet; Ready says why.',
+    true,
+  ])
+  assert.equal(saidOfKeys({ identity: plan })[1], 'KeyringGenerated')
+  const other = { reason: 'ChainMismatch', message: 'other' } as const
+  assert.equal(saidOfKeys({ problem: other })[1], undefined, 'the keys were not looked at')
+  assert.equal(saidOfKeys({ problem: other, identity: plan })[1], 'KeyringGenerated')
+})
+
+test('a write that fails while the StatefulSet is recreated says that, and what was not written', () => {
+  const error = new ServiceError('OPERATOR_API_FAILED', 'apply failed', { remedy: 'See its log.' })
+  const messageOf = (state: Partial<ObservedState>): string | undefined =>
+    conditionsOf(state, { error }).get('Ready')?.message
+  const rest = 'could be written yet: apply failed. See its log.'
+  assert.equal(messageOf({}), `Not all of this spec ${rest}`)
+  assert.equal(
+    messageOf({ isParked: true }),
+    `The StatefulSet is being recreated, without its pods, for larger volumes. Not all of this spec ${rest}`,
+  )
+  assert.equal(
+    messageOf({ counts: readyCounts, claims: boundClaims(generator) }),
+    `The pods are ready, but not all of this spec ${rest}`,
+  )
 })
 
 test('a figure that begins or ends is written at once, one that changes once a minute', () => {
