@@ -321,6 +321,11 @@ test('a write that fails while the StatefulSet is recreated says that, and what 
     messageOf({ isParked: true }),
     `The StatefulSet is being recreated, without its pods, for larger volumes. Not all of this spec ${rest}`,
   )
+  const plan = { objects: [], isGrowing: true, isSetBeingRemoved: true, updateAvailable: null }
+  assert.match(
+    conditionsOf({}, { error, plan }).get('Ready')?.message ?? '',
+    /^The StatefulSet is being recreated, without its pods, for larger volumes\. Not all/,
+  )
   assert.equal(
     messageOf({ counts: readyCounts, claims: boundClaims(generator) }),
     `The pods are ready, but not all of this spec ${rest}`,
