@@ -336,13 +336,13 @@ function hasNewIdentity(before: readonly NodeStatus[], after: readonly NodeStatu
     canonicalJson(
       nodes.map(({ ordinal, peerID, identity, genesis, chainID, addresses, ...keys }) => [
         ordinal,
-        peerID ?? null,
-        identity ?? null,
-        genesis ?? null,
-        chainID ?? null,
-        addresses ?? [],
-        keys.keyringFingerprint ?? null,
-        keys.keysClaimUID ?? null,
+        peerID,
+        identity,
+        genesis,
+        chainID,
+        addresses,
+        keys.keyringFingerprint,
+        keys.keysClaimUID,
       ]),
     )
   return identities(before) !== identities(after)

@@ -7,6 +7,7 @@ import type { HealthView } from '../../../../operator/reconcile/observe/health-v
 import {
   changedPeerID,
   changedSigningKeys,
+  hasBegunOrEnded,
   type NodeFacts,
   nodeStatuses,
   totals,
@@ -106,7 +107,8 @@ test('a replica has its peer ID, its addresses and how far it is', () => {
 
 test('a replica that was not asked yet keeps its figures, one that does not answer loses them', () => {
   const unasked = nodeStatuses(withNodes([known]), { ...facts, views: new Map([[0, undefined]]) })
-  assert.equal(unasked[0]?.head, 9)
+  const { head, lag, peers } = unasked[0] ?? {}
+  assert.deepEqual({ head, lag, peers }, { head: 9, lag: 3, peers: 1 })
   const silent = nodeStatuses(withNodes([known]), { ...facts, views: new Map([[0, null]]) })
   assert.equal(silent[0]?.head, undefined)
   assert.equal(silent[0]?.peerID, 'first')
@@ -150,7 +152,35 @@ test('another peer ID with the same key is reported, and the old one stays on re
   const nodes = nodeStatuses(withNodes([known]), { ...facts, views })
   assert.equal(nodes[0]?.peerID, 'first')
   assert.equal(changedPeerID(nodes, views)?.reason, 'PeerIDChanged')
-  assert.equal(changedPeerID(nodes, new Map([[0, view]])), null)
+  for (const said of [view, { ...view, peerID: null }, null, undefined])
+    assert.equal(changedPeerID(nodes, new Map([[0, said]])), null)
+  assert.equal(changedPeerID([{ ordinal: 0 }], views), null)
+})
+
+test('a replica whose keys claim is not marked yet has the peer ID that it says, or said', () => {
+  const peerIDOf = (nodes: readonly NodeStatus[], seen: HealthView | null): string | undefined =>
+    nodeStatuses(withNodes(nodes), { ...facts, claims: [], views: new Map([[0, seen]]) })[0]?.peerID
+  const said = { ...view, peerID: 'second' }
+  assert.equal(peerIDOf([], said), 'second')
+  assert.equal(peerIDOf([known], said), 'first')
+  assert.equal(peerIDOf([known], null), 'first')
+  assert.equal(peerIDOf([], null), undefined)
+})
+
+test('a figure begins with the first block, lag or peer, and ends with the last of them', () => {
+  const all = { head: 7, lag: 0, peers: 1 }
+  const { head, lag, peers } = all
+  assert.equal(hasBegunOrEnded(all, { head: 8, lag: 3, peers: 2 }), false)
+  for (const some of [
+    { lag, peers },
+    { head, peers },
+    { head, lag },
+    { ...all, peers: 0 },
+  ]) {
+    assert.equal(hasBegunOrEnded(some, all), true)
+    assert.equal(hasBegunOrEnded(all, some), true)
+  }
+  assert.equal(hasBegunOrEnded({ peers: 0 }, {}), false)
 })
 
 test('the signing key of a silent replica stays on record while its keys claim is the same', () => {

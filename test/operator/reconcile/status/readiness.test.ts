@@ -127,6 +127,9 @@ test('storage that is not as wanted is waited for', () => {
   const growing = { reason: 'Expanding', message: 'Being made larger.' } as const
   assert.deepEqual(reasons({ storage: pending }), ['WaitingForStorage', 'Progressing'])
   assert.deepEqual(reasons({ storage: growing }), ['WaitingForStorage', 'ExpandingStorage'])
+  const one = { ...host, spec: { ...host.spec, replicas: 1 } }
+  const { ready } = readinessOf(one, { ...facts, storage: pending })
+  assert.deepEqual(ready, { reason: 'WaitingForStorage', message: pending.message })
 })
 
 test('where pods were not created, the message has the command that says why', () => {
@@ -218,7 +221,10 @@ test('a pod that waits for its claims waits for storage, one whose claims wait f
 test('no wanted pods are ready once the last one is gone', () => {
   const none = { ...host, spec: { ...host.spec, replicas: 0 } }
   const gone = { ...set, replicas: 0, readyReplicas: 0, updatedReplicas: 0 }
-  assert.equal(readinessOf(none, { ...facts, set: gone }).ready.reason, 'ScaledToZero')
+  assert.deepEqual(readinessOf(none, { ...facts, set: gone }), {
+    ready: { reason: 'ScaledToZero', message: 'No pods are wanted; keys and data are kept.' },
+    reconciling: null,
+  })
   assert.equal(readinessOf(none, facts).ready.reason, 'RollingOut')
 })
 

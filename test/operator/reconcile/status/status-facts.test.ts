@@ -207,3 +207,20 @@ test('a Host whose pods run otherwise than a paused spec wants is as ready as th
   )
   assert.equal(readyOf({ readyReplicas: 1 }), '1 pods are being removed.')
 })
+
+test('what identifies a replica or its chain is written at once, figures alone are not', () => {
+  const views = saying({ identity, genesis: `0x${'ab'.repeat(32)}`, head: 7, lag: 0 })
+  const first = wanted({ state: { views } }).facts
+  const nodes = first['nodes'] as readonly NodeStatus[]
+  const [node] = nodes
+  const isPrompt = (changed: Partial<NodeStatus>): boolean => {
+    const before = { head: 6, lag: 1, nodes: [{ ...node, ordinal: 0, ...changed }] }
+    return 'nodes' in wanted({ status: before, state: { views } }).facts
+  }
+  assert.ok(node?.addresses)
+  assert.equal(isPrompt({ head: 6, lag: 1 }), false)
+  assert.equal(isPrompt({ identity: `03${'a'.repeat(64)}` }), true)
+  assert.equal(isPrompt({ genesis: `0x${'cd'.repeat(32)}` }), true)
+  assert.equal(isPrompt({ addresses: [] }), true)
+  assert.equal(isPrompt({ addresses: node.addresses.slice(1) }), true)
+})

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { ViewResource } from '../../../../operator/api.ts'
+import type { RegistrationFinding } from '../../../../operator/reconcile/evaluate/registration.ts'
 import type { HostSituation } from '../../../../operator/reconcile/evaluate/view-at-host.ts'
 import type { ViewAtReplica } from '../../../../operator/reconcile/observe/view-at-replica.ts'
 import {
@@ -8,7 +9,7 @@ import {
   wantedViewStatus,
 } from '../../../../operator/reconcile/status/view-status.ts'
 import { readHost } from '../../../support/resources/operator-cases.ts'
-import { plainDefinition, viewWith } from '../../../support/resources/view-cases.ts'
+import { plainDefinition, registration, viewWith } from '../../../support/resources/view-cases.ts'
 
 const host = readHost('host-minimal')
 const { namespace } = host.metadata
@@ -136,13 +137,102 @@ describe('Ready', () => {
   })
 })
 
+describe('a View that is to be registered', () => {
+  const wantedView = viewWith('senders', { definition: plainDefinition, registration }, namespace)
+  const creator = `0x${'3'.repeat(40)}`
+  const finding: RegistrationFinding = {
+    status: { state: 'Preparing', attempt: 0 },
+    statement: { reason: 'Preparing', message: 'A Job asks.' },
+    ...{ again: null, waiting: [] },
+  }
+  const known: ViewResource = {
+    ...wantedView,
+    status: { registration: { state: 'Prepared', attempt: 0, creator } },
+  }
+  const more = { registration: finding, situations: [situation('a')] }
+
+  test('is on no Host before its ID is known, and has none until then', () => {
+    assert.deepEqual(condition('Served', more, wantedView), {
+      status: 'False',
+      reason: 'NotPrepared',
+      message: 'Hosts get it once its ID is known, which follows from who registers it.',
+    })
+    assert.equal(
+      condition('Validated', more, wantedView).message,
+      'Its ID follows from the address that registers it.',
+    )
+    const { facts } = wanted(more, wantedView)
+    assert.deepEqual([facts['viewID'], facts['registration']], [undefined, finding.status])
+    assert.equal(condition('Validated', more, known).message, `Its ID is ${id}.`)
+    assert.equal(wanted(more, known).facts['viewID'], id)
+  })
+
+  test('that was served before stays so under its former ID', () => {
+    const served: ViewResource = { ...wantedView, status: { viewID: id } }
+    assert.equal(condition('Served', more, served).reason, 'AllServe')
+    assert.equal(wanted(more, served).facts['viewID'], id)
+  })
+
+  test('is Ready once it is both served and registered', () => {
+    const readyOf = (reason: RegistrationFinding['statement']['reason'], served = more) => {
+      const statement = { reason, message: 'so it is' }
+      const found = condition(
+        'Ready',
+        { ...served, registration: { ...finding, statement } },
+        known,
+      )
+      return [found.status, found.reason, found.message]
+    }
+    assert.deepEqual(readyOf('Sending'), ['False', 'NotRegistered', 'so it is'])
+    assert.deepEqual(readyOf('Registered').slice(0, 2), ['True', 'ViewServed'])
+    const unserved = { ...more, situations: [situation('a', null)] }
+    assert.deepEqual(readyOf('Sending', unserved).slice(0, 2), ['False', 'NotServed'])
+    assert.equal(condition('Registered', more, known).reason, 'Preparing')
+    assert.equal(condition('Registered', { situations: [] }).reason, undefined)
+  })
+})
+
+describe('a View of which little is known', () => {
+  test('keeps what was seen, and says why nothing else is', () => {
+    const before = written({ situations: [situation('a')] })
+    const stopped = (given: Partial<ViewFindings>) => {
+      const { reason, message } = condition('Ready', given, before)
+      return [reason, message, condition('Served', given, before).reason]
+    }
+    const error = new Error('no')
+    const log = 'See the log of the operator, and report it.'
+    assert.deepEqual(stopped({ error }), ['Pending', log, 'AllServe'])
+    const what = `Nothing is known since: ${log}`
+    assert.deepEqual(stopped({ error, isUnread: true }), ['Unread', what, 'AllServe'])
+    const problem = { reason: 'QuotaExceeded', message: 'full' } as const
+    assert.deepEqual(stopped({ problem }), ['Stalled', 'full', 'AllServe'])
+    assert.equal(condition('Stalled', { problem }).reason, 'QuotaExceeded')
+  })
+
+  test('says that it waits while paused, and who else manages it', () => {
+    assert.equal(condition('Paused', { waiting: ['ConfigMap a created'] }).reason, 'ChangesWaiting')
+    assert.equal(condition('Paused', {}).reason, undefined)
+    assert.equal(condition('Contested', { overlap: ['a', 'b'] }).reason, 'OperatorsOverlap')
+    assert.equal(condition('Contested', {}).reason, undefined)
+  })
+
+  test('names its Hosts as one where it is one', () => {
+    const two = [situation('a'), situation('b')]
+    const messageOf = (situations: ViewFindings['situations']) =>
+      condition('Served', { situations }).message
+    assert.equal(messageOf(two.slice(1)), '1 of 1 replicas of 1 Host serve it.')
+    assert.equal(messageOf(two), '2 of 2 replicas of 2 Hosts serve it.')
+  })
+})
+
 describe('the sums of a View', () => {
   test('are the state furthest from live, the replicas that serve, and the lowest figures', () => {
     const situations = [
       situation('a', { rows: 5 }),
       situation('b', { state: 'backfilling', lastBlock: 3 }),
     ]
-    const { facts } = wanted({ situations })
+    const { facts, figures } = wanted({ situations })
+    assert.deepEqual(figures, {})
     const { hosts, ...sums } = facts
     assert.deepEqual(sums, {
       ...{ observedGeneration: 1, viewID: id, address, type: 'Sender' },
@@ -185,6 +275,10 @@ describe('figures', () => {
     assert.equal(isPrompt({}, unbegun), true)
     const situations = [situation('a'), situation('b')]
     assert.equal('rows' in wanted({ situations }, before).facts, true)
+    for (const figure of ['rows', 'lastBlock'] as const) {
+      const one = written({ situations: [situation('a'), situation('b', { [figure]: null })] })
+      assert.equal('rows' in wanted({ situations }, one).facts, true, figure)
+    }
   })
 })
 
@@ -211,6 +305,12 @@ describe('the IDs and the type', () => {
     assert.deepEqual(namesOf({ read: null, situations }, named(id)), {
       ...{ viewID: id, address: undefined, type: 'Sender' },
     })
+    assert.deepEqual(condition('Validated', { read: null, situations }, named(id)), {
+      status: 'True',
+      reason: 'NamedByID',
+      message: 'The Hosts find it on the registry chain by its ID.',
+    })
+    assert.equal(condition('Ready', { read: null, situations }, named(id)).reason, 'NotServed')
     assert.deepEqual(namesOf({ read: null }, named(address)), {
       ...{ viewID: undefined, address, type: undefined },
     })
