@@ -120,7 +120,7 @@ const recordIn = (objects: readonly KubernetesObject[]): readonly unknown[] => {
   return [recorded?.template.metadata?.name, isParked]
 }
 
-test('the last template is that of the StatefulSet, and of the ConfigMap only while there is none', () => {
+test('the last template is that of the StatefulSet, or of the ConfigMap while there is none', () => {
   const set = setWith({ annotations: template('in-set') })
   const config = configWith(template('parked'))
   assert.deepEqual(recordIn([set, config]), ['in-set', false])

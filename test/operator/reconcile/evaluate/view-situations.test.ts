@@ -93,7 +93,7 @@ test('nothing is said of a Host before each replica that runs was asked', () => 
   assert.equal(situationOf({ said: [] }).isAsked, true)
 })
 
-test('pods read Views where one of their containers has the folder, and so do those still to be made', () => {
+test('pods read Views where a container has the folder, and so do those still to be made', () => {
   const folder = ['HOST_PORT', environment.viewsDir]
   assert.equal(situationOf({ containers: [['HOST_PORT']] }).isOutdated, true)
   assert.equal(situationOf({ containers: [[], ['HOST_PORT'], folder] }).isOutdated, false)

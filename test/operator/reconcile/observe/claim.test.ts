@@ -98,7 +98,7 @@ test('a claim of which nothing is known yet is neither bound nor being deleted',
   assert.deepEqual(keepClaim(pending), empty)
 })
 
-test('a start is needed once the claim has said so for three minutes, and no more when it is over', () => {
+test('a start is needed once the claim has said so for three minutes, for as long as it does', () => {
   const conditionIs = (status: string) => {
     const lastTransitionTime = new Date(0)
     const conditions = [{ type: 'FileSystemResizePending', status, lastTransitionTime }]

@@ -76,7 +76,7 @@ test('pods and replicas are counted as the StatefulSet counts them, and none wit
   )
 })
 
-test('the image is that of the program in the planned pods, or the former one before there is a plan', () => {
+test('the image is that of the planned pods, or the former one before there is a plan', () => {
   const { objects } = hostObjects(minimal, hostContext)
   const plan = { objects, updateAvailable: null, isGrowing: false, isSetBeingRemoved: false }
   const status = { image: 'former' }
