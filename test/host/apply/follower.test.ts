@@ -1,0 +1,143 @@
+/** What a Host stores of blocks that are known, a piece at a time, and which of them it goes on looking at. */
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { createChainWriter } from '../../../src/host/apply/chain-writer.ts'
+import { createFollower, type Follower } from '../../../src/host/apply/follower.ts'
+import { createSealBook } from '../../../src/host/apply/seal-book.ts'
+import { createWaitingBlocks } from '../../../src/host/apply/waiting-blocks.ts'
+import type { BlockRef } from '../../../src/host/fork-choice/block-ref.ts'
+import { verifyBody } from '../../../src/primitives/body/body.ts'
+import type { StoreWriter } from '../../../src/store/store.ts'
+import { type ChainBlock, createChain, shapes } from '../../support/chain/block-factory.ts'
+import { sealBlock, testNetwork } from '../../support/chain/sealed-blocks.ts'
+import { storableBlock } from '../../support/chain/store-blocks.ts'
+import { openTestStore, storedChain } from '../../support/test-store.ts'
+import { alice, at, expected } from './open-applier.ts'
+
+const empty = { shape: shapes.empty }
+
+interface Scene {
+  readonly store: StoreWriter
+  readonly follower: Follower
+  /** The block waits, sealed by Alice; returns its place in the chain. */
+  put(block: ChainBlock): BlockRef
+  /** Alice, the only signer, is heard to stand on a block. */
+  stand(block: ChainBlock): void
+  /** Blocks at and below a height stand on nothing that could be known. */
+  rootBelow(height: number): void
+  /** What is stored once all is on the disk. */
+  stored(): Promise<ReturnType<typeof storedChain>>
+}
+
+async function openScene(t: TestContext, maxBytes = 1 << 26): Promise<Scene> {
+  const store = await openTestStore(t)
+  let head: ChainBlock | null = null
+  let rootHeight = 1
+  const waiting = createWaitingBlocks({ maxBlocks: 1_000, maxBytes })
+  const book = createSealBook({
+    store,
+    storedHash: (height) => store.reader.read((snapshot) => snapshot.header(height)?.hash),
+    mostSigners: () => 1,
+  })
+  book.setAccepted(() => true)
+  const writer = createChainWriter(
+    { network: testNetwork, maxRawBytes: 1 << 26 },
+    {
+      store,
+      book,
+      waiting,
+      onStored: () => undefined,
+      onFailure: (error) => assert.fail(`${error}`),
+    },
+  )
+  const follower = createFollower(0, {
+    store,
+    writer,
+    waiting,
+    book,
+    signers: () => [
+      {
+        identity: alice.identity,
+        head: head === null ? null : { ...head, nodeHeight: head.number },
+        heardMs: 0,
+      },
+    ],
+    isRoot: ({ number }) => number <= rootHeight,
+    nowMs: () => 0,
+  })
+  return {
+    store,
+    follower,
+    put: (block) => {
+      const { body, seal } = sealBlock(block, alice)
+      const documents = verifyBody(testNetwork, body)
+      const { number, hash, parentHash, root } = documents
+      const link = { number, hash, parentHash, root }
+      book.admit(number, [seal])
+      waiting.put({ ...link, body, documents }, [alice.identity])
+      return link
+    },
+    stand: (block) => {
+      head = block
+    },
+    rootBelow: (height) => {
+      rootHeight = height
+    },
+    stored: async () => {
+      await writer.drain()
+      return storedChain(store.reader)
+    },
+  }
+}
+
+test('a long chain is stored 64 blocks at a time, and there is more to do until nothing is left', async (t) => {
+  const { follower, put, stand, stored } = await openScene(t)
+  const chain = createChain({ count: 130, from: 1, ...empty })
+  for (const block of chain) put(block)
+  assert.equal(follower.follow(), false, 'nobody stands on it')
+  stand(at(chain, -1))
+  for (const count of [64, 128, 130]) {
+    assert.equal(follower.follow(), true)
+    assert.deepEqual(await stored(), expected(chain.slice(0, count)))
+  }
+  assert.equal(follower.follow(), false)
+})
+
+test('of a chain without the bytes of its lowest block nothing is stored, nor is there more to do', async (t) => {
+  const chain = createChain({ count: 3, from: 1, ...empty })
+  const { follower, put, stand, stored } = await openScene(t, 0)
+  for (const block of chain) put(block)
+  stand(at(chain, -1))
+  assert.equal(follower.follow(), false)
+  assert.deepEqual(await stored(), [])
+})
+
+test('blocks below the chain that have to wait are looked at again: the four highest of them', async (t) => {
+  const { store, follower, put, stand, stored, rootBelow } = await openScene(t)
+  // Of each piece the lowest block is missing, and what is stored below it is of another piece.
+  const pieces = [1, 4, 7, 10, 13, 16].map((from) =>
+    createChain({ seed: `from ${from}`, count: 3, from, ...empty }),
+  )
+  for (const block of pieces.flatMap((piece) => piece.slice(1)))
+    await store.putSealedBlock(storableBlock(block))
+  rootBelow(0)
+  stand(at(at(pieces, -1), -1))
+  const lowest = pieces.slice(1).map((piece) => at(piece, 0))
+  follower.follow(lowest.toReversed().map(put))
+  const before = pieces.flatMap((piece) => piece.slice(1))
+  assert.deepEqual(await stored(), expected(before))
+
+  rootBelow(100)
+  follower.follow()
+  const [first = [], second = [], ...others] = pieces
+  const kept = (piece: readonly ChainBlock[]): readonly ChainBlock[] => piece.slice(0, 2)
+  assert.deepEqual(
+    await stored(),
+    expected([
+      ...first.slice(1),
+      at(second, 1),
+      ...others.slice(0, -1).flatMap(kept),
+      ...at(others, -1),
+    ]),
+  )
+})
