@@ -68,6 +68,11 @@ const cases: readonly Case[] = [
     counted: ['A'],
   },
   {
+    name: 'a signer that is heard on another chain does not count',
+    signers: [{ ...signer('A', 9, 1), head: null }, signer('B', 9, 1)],
+    counted: ['B'],
+  },
+  {
     name: 'a head that was known before the start does not count until a newer one comes',
     signers: [signer('A', 9, null), signer('B', 9, 1)],
     counted: ['B'],

@@ -69,6 +69,26 @@ const scenes: readonly Scene[] = [
     expected: ['8-8 8b for alice'],
   },
   {
+    name: 'a head as high as what is stored, on another branch, is asked for alone',
+    stored: [['a', 0, 9]],
+    heads: { alice: '9b' },
+    expected: ['9-9 9b for alice'],
+  },
+  {
+    name: 'a head above blocks that wait on top of what is stored wants what lies above these',
+    stored: [['a', 0, 9]],
+    waiting: [['a', 10, 12]],
+    heads: { alice: '15a' },
+    expected: ['13-15 15a for alice'],
+  },
+  {
+    name: 'a branch that hangs in the air near block 0 is followed down to that',
+    stored: [['a', 0, 9]],
+    waiting: [['b', 2, 5]],
+    heads: { alice: '5b' },
+    expected: ['0-1 1b for alice'],
+  },
+  {
     name: 'a branch that hangs in the air is followed downwards',
     stored: [['a', 0, 9]],
     waiting: [['b', 8, 8]],
@@ -168,6 +188,29 @@ const scenes: readonly Scene[] = [
     stored: [['a', 500, 600]],
     facts: { floor: 480, gaps: [{ from: 300, to: 499, hash: '499a' }] },
     expected: ['480-499 499a for gap'],
+  },
+  {
+    name: 'a gap below what is kept wants nothing',
+    stored: [['a', 500, 600]],
+    facts: { floor: 500, gaps: [{ from: 300, to: 499, hash: '499a' }] },
+    expected: [],
+  },
+  {
+    name: 'a gap whose blocks are all there wants nothing',
+    stored: [['a', 4, 9]],
+    waiting: [['a', 0, 3]],
+    facts: { gaps: [{ from: 0, to: 3, hash: '3a' }] },
+    expected: [],
+  },
+  {
+    name: 'what waits in a gap and goes on below it, beside what is stored there, is followed',
+    stored: [
+      ['a', 0, 299],
+      ['b', 500, 600],
+    ],
+    waiting: [['b', 290, 499]],
+    facts: { gaps: [{ from: 300, to: 499, hash: '499b' }] },
+    expected: ['226-289 289b for gap'],
   },
 ]
 

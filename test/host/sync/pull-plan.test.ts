@@ -4,6 +4,7 @@ import { describe, test } from 'node:test'
 import fc from 'fast-check'
 import { pieceBlocks, type Want } from '../../../src/host/fork-choice/wants.ts'
 import {
+  afterPull,
   nextChangeMs,
   nextPull,
   type PeerBackoff,
@@ -134,6 +135,20 @@ describe('the peer that is asked', () => {
     assert.equal(plan([want(1, 9, 'B')], [peer('p')], [about]), '1 to 9 of p')
     assert.equal(plan([want(1, 9, 'B')], [peer('p')], [{ ...about, purpose: null }]), 'nothing')
     assert.equal(plan([want(1, 9)], [peer('p')], [{ ...about, untilMs: 1_000 }]), '1 to 9 of p')
+  })
+
+  test('is the signer also where it failed before and others did not', () => {
+    const failed = withBackoff(withBackoff([], 'signer', want(1, 9), 0), 'signer', want(1, 9), 0)
+    const facts = { wants: [want(1, 9)], peers: everybody, backoffs: failed, nowMs: 60_000 }
+    assert.equal(planned(facts)?.peer, 'signer')
+  })
+
+  test('for what failed is another one than that where it failed', () => {
+    const [one, other] = [want(5, 5), want(7, 9)]
+    const failed = withBackoff(withBackoff([], 'q', one, 0), 'p', other, 0)
+    assert.equal(plan([one, other], [peer('q'), peer('p')], failed), '5 to 5 of p')
+    const again = withBackoff(withBackoff(failed, 'r', one, 0), 's', one, 0)
+    assert.equal(plan([one, other], [peer('t')], again), '5 to 5 of t', 'however often it failed')
   })
 
   test('of two that have failed the one that failed less often is asked', () => {
@@ -291,7 +306,32 @@ describe('backoffs', () => {
     const failed = withBackoff([], 'p', left, 0)
     assert.equal(plan([left, head, want(1, 2, 'B')], [peer('p')], failed), '7 to 9 of p')
     assert.equal(plan([left], [peer('p')], failed), '5 to 5 of p')
+    const elsewhere = withBackoff([], 'p', want(5, 5, 'B'), 0)
+    assert.equal(plan([left, head], [peer('p')], elsewhere), '5 to 5 of p')
   })
+
+  const outcomes: readonly (readonly [string, number, readonly Want[], readonly string[]])[] = [
+    ['grow about anything where it delivered nothing', 0, [], ['A 2', 'null 2']],
+    ['end where nothing is wanted any more', 9, [], []],
+    ['end where one block brought it on', 1, [want(5, 9)], []],
+    ['end where another want follows', 9, [want(10, 20)], []],
+    ['end where others want the same', 9, [want(1, 9, 'B')], []],
+    ['grow where the same is wanted', 9, [want(1, 9)], ['A 3']],
+    ['grow where more is wanted below', 9, [want(0, 9)], ['A 3']],
+    ['grow where another block is wanted there', 9, [want(1, 12)], ['A 3']],
+    ['grow where only another want has moved on', 9, [want(1, 9), want(5, 12)], ['A 3']],
+    ['grow where only others have moved on', 9, [want(1, 9), want(5, 9, 'B')], ['A 3']],
+  ]
+  for (const [name, delivered, wants, expected] of outcomes)
+    test(`of a peer after a pull ${name}`, () => {
+      const pull = planned({ wants: [want(1, 9)], peers: [peer('p')] }) ?? assert.fail()
+      const twice = withBackoff(withBackoff([], 'p', want(1, 9), 0), 'p', want(1, 9), 0)
+      const backoffs = afterPull(withBackoff(twice, 'p', null, 0), pull, delivered, wants, 1_000)
+      assert.deepEqual(
+        backoffs.map(({ purpose, tries }) => `${purpose} ${tries}`),
+        expected,
+      )
+    })
 
   test('end with what the peer delivers, and when it comes or goes', () => {
     const both = withBackoff(withBackoff([], 'p', want(1, 9), 0), 'p', null, 0)
@@ -317,8 +357,9 @@ describe('the lowest height that is served', () => {
   test('is not the word of a peer that says so and does not deliver', () => {
     const liar = peer('liar', { verified: true, announced: { tail: 0, head: 9 } })
     const honest = peer('honest', { verified: true, announced: { tail: 5, head: 9 } })
-    const failed = withBackoff(withBackoff([], 'liar', want(1, 9), 0), 'liar', want(1, 9), 0)
-    assert.equal(servedFrom([liar, honest], failed), 5)
+    const once = withBackoff([], 'liar', want(1, 9), 0)
+    assert.equal(servedFrom([liar, honest], once), 0)
+    assert.equal(servedFrom([liar, honest], withBackoff(once, 'liar', want(1, 9), 0)), 5)
   })
 })
 
