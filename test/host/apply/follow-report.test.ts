@@ -94,6 +94,8 @@ test('a head that no peer serves is reported a minute after the last one that wa
     'HOST_SIGNERS_DISAGREE The accepted signers do not agree: alice… on block 5 (5a…); carol… says block 9 (9x…), which no peer serves; no block is shared by most.',
   ])
   assert.match(messages(91_000, signers(91_000, null)).join(), /carol… says nothing, which no peer/)
+  const stored = codes(91_500, signers(91_500, link(9, 'x')), { head: 6 })
+  assert.deepEqual(stored, ['HOST_SIGNERS_DISAGREE'], 'though a block has been stored')
   assert.deepEqual(codes(92_000, signers(92_000, link(4, 'a'))), [])
 })
 
@@ -134,7 +136,7 @@ test('a signer below all that is kept is reported as such, and others beside it'
   assert.deepEqual(codes(120_000, third, { floor }), ['HOST_SIGNER_BELOW', 'HOST_SIGNERS_DISAGREE'])
 })
 
-test('a branch that has to wait is reported with its depth, and who is missing where it is too deep', () => {
+test('a branch that has to wait is reported with its depth, one too deep with who is missing', () => {
   const { messages } = openScene()
   const signers = [
     signer('alice', link(6, 'b'), 90_000),
@@ -144,16 +146,17 @@ test('a branch that has to wait is reported with its depth, and who is missing w
     signer('erin', null, null),
   ]
   const missing = signers.slice(1)
-  const fork = { target: link(6, 'b'), depth: 70, missing, isTooDeep: false }
+  const target = { ...link(6, 'b'), hash: '0x0123456789abcdef' }
+  const fork = { target, depth: 70, missing, isTooDeep: false }
   const said = (isTooDeep: boolean): string | undefined =>
     messages(180_000, signers, forked(signers, { ...fork, isTooDeep }))[0]
   assert.equal(
     said(false),
-    'HOST_FORK_DEEP The signers are on a branch to block 6 (6b…) that leaves the last 70 stored blocks behind; these give way once most of all signers have stood on it for a minute.',
+    'HOST_FORK_DEEP The signers are on a branch to block 6 (0x0123456789…) that leaves the last 70 stored blocks behind; these give way once most of all signers have stood on it for a minute.',
   )
   assert.equal(
     said(true),
-    'HOST_FORK_TOO_DEEP The signers that count are on a branch to block 6 (6b…) that leaves the last 70 stored blocks behind, and that is more than they may decide alone: bob… stands on block 5 (5a…); carol… is silent; dave… stands on no block that is known; erin… is silent.',
+    'HOST_FORK_TOO_DEEP The signers that count are on a branch to block 6 (0x0123456789…) that leaves the last 70 stored blocks behind, and that is more than they may decide alone: bob… stands on block 5 (5a…); carol… is silent; dave… stands on no block that is known; erin… is silent.',
   )
 })
 

@@ -119,7 +119,7 @@ test('a long chain is stored 64 blocks at a time, and there is more to do until 
   assert.equal(follower.follow(), false)
 })
 
-test('of a chain without the bytes of its lowest block nothing is stored, nor is there more to do', async (t) => {
+test('a chain without the bytes of its lowest block waits, and there is no more to do', async (t) => {
   const chain = createChain({ count: 3, from: 1, ...empty })
   const { follower, writes, put, stand, stored } = await openScene(t, 0)
   for (const block of chain) put(block)

@@ -6,13 +6,17 @@ import { type Side, sidesOf } from '../../../src/host/fork-choice/sides.ts'
 import { type Stand, sharedBlock, standOf } from '../../../src/host/fork-choice/stand.ts'
 import { type BlockWorld, branch, createBlockWorld, link } from './block-world.ts'
 
-/** 0a to 5a are stored, 4b to 7b wait beside them on 3a, 7c to 9c in the air, and 0d to 5d begin elsewhere. */
+/**
+ * 0a to 5a are stored, 4b to 7b wait beside them on 3a, 1e and 2e on 0a; 7c to 9c are in the air, and 0d to 5d begin
+ * elsewhere.
+ */
 function smallWorld(): BlockWorld {
   const world = createBlockWorld()
   for (const each of branch('a', 0, 5)) world.store(each)
   for (const each of branch('b', 4, 7, '3a')) world.add(each)
   for (const each of branch('c', 7, 9)) world.add(each)
   for (const each of branch('d', 0, 5, 'nothing')) world.add(each)
+  for (const each of branch('e', 1, 2, '0a')) world.add(each)
   return world
 }
 
@@ -51,6 +55,7 @@ test('a signer whose head is out of reach stands on the highest linked block tha
 test('a signer that sealed several blocks of one height stands on what they have in common', () => {
   assert.deepEqual(standing('20x', '5a', '5b'), ['3a', false])
   assert.deepEqual(standing('20x', '4a', '4b'), ['3a', false])
+  assert.deepEqual(standing('20x', '2a', '2e'), ['0a', false])
   assert.deepEqual(standing('20x', '5a', '4b'), ['5a', false])
   assert.deepEqual(standing('20x', '5a', '5b', '5d'), [null, false])
   assert.deepEqual(standing('20x', '0a', '0d'), [null, false])
