@@ -162,7 +162,6 @@ function rowsOfPiece(
 ): Found | Promise<Found> {
   const { block, span, matcher } = piece
   const descending = within === 'descending'
-  if (limit <= 0) return { rows: [], skipped: 0 }
   if (within === 'sort') return sortedPiece(piece, order, skip, limit)
   if (matcher === null) {
     const rows = rowsOfSpan(block, span, descending, skip, limit)
