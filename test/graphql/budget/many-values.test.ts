@@ -24,7 +24,7 @@ const lists: Readonly<
   addresses: {
     query: '($v: [String!]) { rows: Log(filter: {address: {_in: $v}}) { address } }',
     field: 'address',
-    none: (index) => noHash(index).slice(0, 42),
+    none: (index) => `0x${noHash(index).slice(-40)}`,
   },
   docIDs: {
     query: '($v: [ID!]) { rows: Log(docID: $v) { _docID } }',
