@@ -139,6 +139,7 @@ describe('a View whose rows take more than they may', () => {
     await put(before, between(1, 60))
     await before.close()
     const same = await openAt(path)
+    await same.flushed()
     assert.ok(same.reader.read((snapshot) => snapshot.viewFrom(slot)) > 0)
     await same.close()
     const store = await openAt(path, 10 * maxViewBytes)
