@@ -6,7 +6,7 @@ const shape = /^(?:-?[0-9]+|0x[0-9a-f]+)$/i
 /** Canonical decimal text of decimal text, 0x hex or a whole number; undefined for anything else and for longer text. */
 export function parseWholeNumber(value: unknown): string | undefined {
   if (typeof value === 'number') {
-    return Number.isSafeInteger(value) ? String(value + 0) : undefined
+    return Number.isSafeInteger(value) ? String(value) : undefined
   }
   if (typeof value !== 'string' || value.length > maxBigIntCharacters) return undefined
   return shape.test(value) ? BigInt(value).toString() : undefined

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { type ArgumentNode, Kind, parse, print } from 'graphql'
+import { hasVariable, pruneArguments, shapeVariables } from '../../../src/graphql/plan/variables.ts'
 import { openGraphqlRoom } from '../support/graphql-room.ts'
 
 test('an omitted variable drops the condition it stands in', async (t) => {
@@ -51,4 +53,51 @@ test('a variable with a default is never omitted', async (t) => {
   const { query } = await openGraphqlRoom(t)
   const text = 'query($n: Int = 4) { Block(filter: {number: $n}) { number } }'
   assert.deepEqual((await query(text)).Block, [{ number: 4 }])
+})
+
+/** The arguments of `{ f(...) }`. */
+function argumentsOf(text: string): readonly ArgumentNode[] {
+  const [operation] = parse(`{ f(${text}) }`).definitions
+  assert.ok(operation?.kind === Kind.OPERATION_DEFINITION)
+  const [field] = operation.selectionSet.selections
+  assert.ok(field?.kind === Kind.FIELD)
+  return field.arguments ?? []
+}
+
+const written = (args: readonly ArgumentNode[]): string => args.map(print).join(', ')
+
+test('what depends on omitted variables alone goes, as far up as nothing else is in it', () => {
+  const cases: readonly [text: string, left: string, ofAggregate?: string][] = [
+    ['a: $x, b: 1', 'b: 1', 'a: {}, b: 1'],
+    ['a: {b: $x, c: $y}', 'a: {c: $y}'],
+    ['a: {b: {c: $x}, d: 2}', 'a: {d: 2}'],
+    ['a: {b: [$x, {c: $x}]}', '', 'a: {}'],
+    ['a: [[$x], 1, $y]', 'a: [1, $y]'],
+    ['a: {}, b: []', 'a: {}, b: []'],
+    ['a: null, b: "x"', 'a: null, b: "x"'],
+  ]
+  const omitted = new Set(['x'])
+  for (const [text, left, ofAggregate = left] of cases) {
+    assert.equal(written(pruneArguments(argumentsOf(text), omitted, false)), left)
+    assert.equal(written(pruneArguments(argumentsOf(text), omitted, true)), ofAggregate)
+  }
+  const all = argumentsOf('a: $x')
+  assert.equal(pruneArguments(all, new Set(), false), all)
+  assert.deepEqual(pruneArguments(undefined, omitted, true), [])
+})
+
+test('a variable is found wherever it stands in a value', () => {
+  const has = (value: string) => argumentsOf(`a: ${value}`).map((one) => hasVariable(one.value))
+  for (const value of ['$x', '[1, $x]', '{a: 1, b: [{c: $x}]}'])
+    assert.deepEqual(has(value), [true])
+  for (const value of ['1', '"$x"', '[]', '{a: [1, {}]}']) assert.deepEqual(has(value), [false])
+})
+
+test('variables of directives, groupBy and format decide the shape of an answer, no others', () => {
+  const document =
+    parse(`query($a: Boolean!, $b: F, $c: [F], $d: String, $e: Int, $f: Boolean!, $g: F) {
+    Log(groupBy: [data, $b, $c], limit: $e) @include(if: $a) { data }
+    Block(filter: {groupBy: $e}) { delta(format: $d) ...more } }
+    fragment more on Block { logs(groupBy: $g) @skip(if: $f) { data(limit: $e) } }`)
+  assert.deepEqual([...shapeVariables(document)].sort(), ['a', 'b', 'c', 'd', 'f', 'g'])
 })

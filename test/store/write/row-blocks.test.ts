@@ -125,6 +125,25 @@ describe('blocks without documents', () => {
     assert.equal(headerOf()?.root, 'ab'.repeat(32))
   })
 
+  it('get each part of their header when it becomes known, and keep it', async (t) => {
+    const store = await openApp(t)
+    const { header } = rowBlock(5)
+    const nothing = { root: unknown, parentHash: `0x${unknown}`, timestamp: 0 }
+    await store.putRowBlocks([rowBlock(5, 'main', nothing)])
+    for (const part of ['root', 'parentHash', 'timestamp'] as const) {
+      const { epoch } = store.reader.read((snapshot) => snapshot)
+      await store.putRowBlocks([rowBlock(5, 'main', { ...nothing, [part]: header[part] })])
+      await store.putRowBlocks([rowBlock(5, 'main', nothing)])
+      store.reader.read((snapshot) => {
+        assert.equal(snapshot.rowBlocks.header(5)?.[part], header[part])
+        assert.equal(snapshot.epoch, epoch + 1, 'readers look again once')
+      })
+    }
+    store.reader.read((snapshot) =>
+      assert.deepEqual(snapshot.rowBlocks.header(5), storedHeader(rowBlock(5))),
+    )
+  })
+
   it('give way to another block with their rows, and to none', async (t) => {
     const store = await openApp(t)
     await put(store, 1, 9)
