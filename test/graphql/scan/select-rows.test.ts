@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import type { QueryBudget } from '../../../src/graphql/budget/query-budget.ts'
 import {
   all,
   allOf,
@@ -92,6 +93,7 @@ test('a list has the rows that match, in order, from offset to limit, in short b
       const found: string[] = []
       for await (const batch of selectRows(scan, request)) {
         batches.push(batch.length)
+        for (const { window } of batch) assert.equal(window, null, 'keeps nothing of its block')
         found.push(...batch.map(placeOf))
       }
       assert.deepEqual(found, expected(seen, scan.entity, request))
@@ -117,6 +119,7 @@ test('rows under a row, and those of a group, are selected as those of a list ar
       const members = rows.slice(...span)
       const among = await selectAmong(createTestBudget(), scan.entity, members, request)
       assert.deepEqual(among.map(placeOf), expectedRows)
+      for (const { window } of among) assert.equal(window, null, 'keeps nothing of its block')
     }),
     { numRuns: 300 },
   )
@@ -154,6 +157,54 @@ test('a list in the order of the chain looks at no row behind its limit', async 
     assert.equal(await costOf(tenEach, request), cost, JSON.stringify(request))
   }
 })
+
+const unlike = (operand: number): FilterCondition => {
+  return { op: 'value', attribute: fields.value, operator: '_neq', operand }
+}
+const lists: Readonly<Record<string, Partial<ListRequest>>> = {
+  'in the order of the chain': { condition: unlike(9) },
+  'sorted within blocks': { order: [orderKey('height', false), orderKey('value', false)] },
+  'sorted as a whole': { order: [orderKey('value', false)] },
+}
+
+type Room = ReturnType<typeof numberedScan>
+type Way = (room: Room, budget: QueryBudget) => Promise<unknown>
+
+/** How often other requests may run while something looks at 80 rows, where it is always their turn or never. */
+async function yieldsOf(isDue: boolean, way: Way): Promise<number> {
+  let yields = 0
+  const yieldThread = async () => {
+    yields++
+  }
+  const due = { shouldYield: () => isDue, yieldThread, yieldIfDue: async () => undefined }
+  const budget = { ...createTestBudget(), ...due }
+  const counts = new Map([
+    [1, 40],
+    [2, 40],
+    [3, 0],
+  ])
+  await way(numberedScan(counts, { budget }), budget)
+  return yields
+}
+
+for (const [which, part] of Object.entries(lists)) {
+  test(`a list ${which} lets other requests run between rows`, async () => {
+    const request = { ...everyRow, ...part }
+    const ways: readonly Way[] = [
+      async ({ scan }) => {
+        for await (const _ of selectRows(scan, request));
+      },
+      ({ scan }) => countRows(scan, unlike(9)),
+      ({ scan }) => visitRows(scan, all, () => undefined, 1),
+      ({ scan, rows }, budget) =>
+        selectAmong(budget, scan.entity, rows, { ...request, condition: unlike(9) }),
+    ]
+    for (const way of ways) {
+      assert.ok((await yieldsOf(true, way)) >= 80)
+      assert.equal(await yieldsOf(false, way), 0)
+    }
+  })
+}
 
 test('a list of more rows of one block than may be held is refused', async () => {
   await costOf(new Map([[1, 200_000]]), {})

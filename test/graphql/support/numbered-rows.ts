@@ -7,6 +7,7 @@ import {
   openBlockView,
   type Session,
 } from '../../../src/graphql/rows/block-view.ts'
+import type { ChunkWindow } from '../../../src/graphql/rows/chunk-window.ts'
 import { type Row, rowAt } from '../../../src/graphql/rows/row.ts'
 import type { Scan } from '../../../src/graphql/scan/piece.ts'
 import {
@@ -27,6 +28,9 @@ const field = (name: string, rest: Pick<Attribute, 'read'> & Partial<Attribute>)
   ...rest,
 })
 
+/** What a row that was read keeps of its block. */
+const opened = {} as ChunkWindow
+
 /** `_blockNumber`, the position in its block, a number that three neighbours share, and one that jumps about. */
 export const fields: Readonly<Record<'height' | 'position' | 'third' | 'value', Attribute>> = {
   height: field('_blockNumber', {
@@ -35,7 +39,12 @@ export const fields: Readonly<Record<'height' | 'position' | 'third' | 'value', 
   }),
   position: field('position', { course: 'exact-place', read: ({ position }) => position }),
   third: field('third', { course: 'place', read: ({ position }) => Math.floor(position / 3) }),
-  value: field('value', { read: ({ block, position }) => (7 * block.height + 3 * position) % 5 }),
+  value: field('value', {
+    read: (row) => {
+      row.window = opened
+      return (7 * row.block.height + 3 * row.position) % 5
+    },
+  }),
 }
 
 /** An order by a field. */
