@@ -43,6 +43,43 @@ test('an alias of an aggregate filters and orders groups', async (t) => {
   assert.deepEqual((await query(text)).Log, [{ transactionIndex: 1, n: 8 }])
 })
 
+test('groups come in the order of the chain, of a key or of an aggregate, page by page', async (t) => {
+  const { query } = await openGraphqlRoom(t)
+  const blocks = async (args: string) => {
+    const text = `{ Log(groupBy: [blockNumber]${args}) { blockNumber n: SUM(GROUP: {field: blockNumber}) } }`
+    return (await query(text)).Log.map((group: { blockNumber: number }) => group.blockNumber)
+  }
+  assert.deepEqual(await blocks(''), [1, 2, 3, 4, 5, 6])
+  assert.deepEqual(await blocks(', offset: 4'), [5, 6])
+  assert.deepEqual(await blocks(', order: {blockNumber: DESC}'), [6, 5, 4, 3, 2, 1])
+  assert.deepEqual(await blocks(', order: {_alias: {n: DESC}}, offset: 1, limit: 2'), [5, 4])
+  assert.deepEqual(await blocks(', order: {_alias: {n: ASC}}, limit: 2'), [1, 2])
+  assert.deepEqual(await blocks(', filter: {_alias: {n: {_gt: 9}}}, offset: 1, limit: 2'), [5, 6])
+  const both = await query(
+    '{ Log(groupBy: [logIndex, blockNumber], order: [{logIndex: DESC}, {blockNumber: ASC}], limit: 2) { logIndex blockNumber } }',
+  )
+  assert.deepEqual(both.Log, [
+    { logIndex: 2, blockNumber: 1 },
+    { logIndex: 2, blockNumber: 2 },
+  ])
+})
+
+test('a value that is missing makes a group of its own', async (t) => {
+  const { query } = await openGraphqlRoom(t)
+  const { Transaction } = await query(
+    '{ Transaction(groupBy: [maxFeePerGas]) { maxFeePerGas n: COUNT(GROUP: {}) } }',
+  )
+  const all: readonly { maxFeePerGas: string | null }[] = (
+    await query('{ Transaction { maxFeePerGas } }')
+  ).Transaction
+  const counted = Map.groupBy(all, (one) => one.maxFeePerGas)
+  assert.ok(counted.has(null) && counted.size > 1)
+  assert.deepEqual(
+    Transaction,
+    [...counted].map(([maxFeePerGas, rows]) => ({ maxFeePerGas, n: rows.length })),
+  )
+})
+
 test('groups nest, and an outer aggregate is taken over the inner one', async (t) => {
   const { query } = await openGraphqlRoom(t)
   const text = `{ Log(groupBy: [transactionIndex]) { transactionIndex

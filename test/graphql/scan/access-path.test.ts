@@ -139,6 +139,10 @@ suite('rows are reached by the shortest way', () => {
     ],
     'the newest': [12, 'Log(order: {blockNumber: DESC}, limit: 10)'],
     'the newest by two keys': [12, 'Log(order: [{blockNumber: DESC}, {logIndex: ASC}], limit: 10)'],
+    'the newest by what their block has': [
+      4,
+      'Log(order: [{blockNumber: DESC}, {block: {hash: ASC}}, {logIndex: DESC}], limit: 3)',
+    ],
     'the newest of several addresses': [
       38,
       `Log(filter: {address: {_in: ["${log?.address}", "${tx?.logs?.[1]?.address}"]}}, order: {block: {number: DESC}}, limit: 4)`,
