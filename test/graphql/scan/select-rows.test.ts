@@ -156,6 +156,9 @@ test('a list in the order of the chain looks at no row behind its limit', async 
   ] as const) {
     assert.equal(await costOf(tenEach, request), cost, JSON.stringify(request))
   }
+  const forty = new Map([[1, 40]])
+  assert.equal(await costOf(forty, { limit: 1, condition: third(12) }), 1 + 37)
+  assert.equal(await costOf(forty, { offset: 1, limit: 1, condition: third(12) }), 1 + 38)
 })
 
 const unlike = (operand: number): FilterCondition => {
