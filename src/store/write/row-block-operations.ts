@@ -22,6 +22,7 @@ export function putRowBlocks(
   return async (state, flushed) => {
     invariant(state.blocks.length === 0, 'a store of blocks without documents has no other ones')
     const kept = blocks.filter(({ header }) => header.number >= state.rowTail)
+    if (kept.length === 0) return null
     const isSomeKnown = kept.some(({ header }) => hasHeight(state.pruned, header.number))
     if (isSomeKnown) await flushed()
     let change = isSomeKnown
