@@ -32,7 +32,7 @@ export function waitsForLeftOut(
   facts: LeftOutFacts,
   first: PendingBlock,
 ): readonly string[] | null {
-  const below = facts.base?.number ?? facts.doneBelow(first.number) ?? facts.lowestWanted - 1
+  const below = nextBelow(facts, first)
   // Nobody said that what is stored right below gave way, and yet it is no part of the chain of this block.
   const isTorn = below === first.number - 1 && !fits(facts, first)
   if (isTorn) return facts.signersOf(first.number - 1, first.number)
@@ -41,6 +41,14 @@ export function waitsForLeftOut(
   if (signers.length === 0 && !facts.mayHave(first.number - 1)) return null
   const patienceMs = signers.length === 0 ? facts.patience.unseenMs : seenPatienceMs
   return facts.nowMs - facts.leftOutSinceMs(below + 1) < patienceMs ? signers : null
+}
+
+/** The height of what the View has, or need not have, next below a block. */
+export function nextBelow(
+  { base, doneBelow, lowestWanted }: LeftOutFacts,
+  { number }: PendingBlock,
+): number {
+  return base?.number ?? doneBelow(number) ?? lowestWanted - 1
 }
 
 /** Whether a block stands on what is stored right below it. */

@@ -5,7 +5,7 @@
  * stored gives way to another branch only where so many Hosts say themselves that they follow it, or where so many
  * signed it up to a height above everything that is stored: a branch that they left long ago ends below.
  */
-import { fits, type LeftOutFacts, waitsForLeftOut } from './left-out.ts'
+import { fits, type LeftOutFacts, nextBelow, waitsForLeftOut } from './left-out.ts'
 import type { Patience } from './patience.ts'
 import type { PendingBlock } from './pending-blocks.ts'
 import type { RowsVerdict } from './pending-votes.ts'
@@ -162,7 +162,7 @@ function gaveWayAbove(
   agreeing: readonly string[],
 ): number | null {
   const right = first.number - 1
-  const below = facts.base?.number ?? right
+  const below = nextBelow(facts, first)
   if (below >= right) return right
   const left = agreeing.map(facts.leftAbove).sort((a, b) => a - b)
   const above = Math.max(below, left[facts.minimumHosts - 1] ?? Infinity)

@@ -41,6 +41,7 @@ function step(given: Case): FeedStep {
   const { pending, stored = [], minimumHosts = 2, verdicts, nowMs = 0, base = null } = given
   const { acceptedHosts = minimumHosts } = given
   const hashes = new Map(stored.map(({ number, hash }) => [number, hash]))
+  const isDone = given.isDone ?? ((number: number) => hashes.has(number))
   const facts: StepFacts = {
     pending,
     minimumHosts,
@@ -50,10 +51,10 @@ function step(given: Case): FeedStep {
     waitsSinceMs: given.waitsSinceMs ?? 0,
     signersAbove: () => given.above ?? ['A', 'B'],
     storedHash: (number) => hashes.get(number),
-    isDone: given.isDone ?? ((number) => hashes.has(number)),
+    isDone,
     base,
     doneBelow: (number) => {
-      const below = [...hashes.keys()].filter((each) => each < number)
+      const below = [...hashes.keys()].filter((each) => each < number && isDone(each))
       return below.length === 0 ? null : Math.max(...below)
     },
     signersOf: () => given.signers ?? [],
@@ -290,6 +291,22 @@ test('what is below a block goes only as far as enough Hosts say themselves that
   assert.deepEqual(step({ ...given, left: left(6, 6) }), refused)
   const onSix = { ...otherSeven, parent: six.hash }
   assert.deepEqual(step({ ...given, pending: [onSix] }), { ...removed(6), blocks: [onSix] })
+})
+
+test('a block is not stored on a block of another View that is not its parent', () => {
+  const late = { lowestWanted: 5, nowMs: 3_600_000 }
+  const given = { pending: [seven], stored: [otherSix], isDone: () => false, ...late }
+  assert.deepEqual(step(given), { kind: 'wait', differing: ['A', 'B'] })
+  const left = new Map([
+    ['A', 5],
+    ['B', 5],
+  ])
+  assert.deepEqual(step({ ...given, left }), { kind: 'store', blocks: [seven], removeAbove: 5 })
+  assert.deepEqual(step({ ...given, stored: [six] }), {
+    kind: 'store',
+    blocks: [seven],
+    removeAbove: null,
+  })
 })
 
 test('a block that stands on what its own Hosts say gave way waits for another parent', () => {
