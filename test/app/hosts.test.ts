@@ -117,8 +117,8 @@ test('of Hosts that begin at different heights the one that begins lowest feeds 
 
 test('a Host that is slow gives its place to a faster one, though it goes on without a pause', async (t) => {
   const chain = createMadeChain()
-  chain.grow(2_000)
-  const slow = await openMadeHost(t, { chain, blockMs: 50 })
+  chain.grow(500)
+  const slow = await openMadeHost(t, { chain, blockMs: 200 })
   let isThere = false
   const fast = await openMadeHost(t, {
     chain,
@@ -130,7 +130,7 @@ test('a Host that is slow gives its place to a faster one, though it goes on wit
   const app = await openTestApp(t, { hosts: [slow, fast], patience: { checkMs: 100 } })
   await untilState(app, (state) => topOf(state) > 5)
   isThere = true
-  await untilState(app, (state) => topOf(state) === 1_999)
+  await untilState(app, (state) => topOf(state) === 499)
   assert.equal(app.state().hosts[0]?.role, 'votes')
 })
 
