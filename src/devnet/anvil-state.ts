@@ -4,8 +4,9 @@
  * all but the first are taken out before a start. It also writes the file in place, so that one
  * that was cut short has to be expected.
  */
-import { readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { replaceFile } from './replace-file.ts'
 
 interface StateBlock {
   readonly header: { readonly number: string; readonly timestamp: string }
@@ -26,8 +27,7 @@ export function prepareState(directory: string): boolean {
   if (genesis === undefined) return false
   const kept = blocks.filter((block) => block === genesis || !isGenesis(block))
   if (kept.length < blocks.length) {
-    writeFileSync(`${path}.new`, JSON.stringify({ ...state, blocks: kept }), { mode: 0o600 })
-    renameSync(`${path}.new`, path)
+    replaceFile(path, JSON.stringify({ ...state, blocks: kept }))
   }
   return true
 }

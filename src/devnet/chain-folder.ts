@@ -3,20 +3,13 @@
  * same genesis began again. Inside, one folder per program with its store, keys, secret and log.
  */
 import { randomBytes } from 'node:crypto'
-import {
-  accessSync,
-  constants,
-  existsSync,
-  readdirSync,
-  renameSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs'
+import { accessSync, constants, existsSync, readdirSync, statSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { isPermissionDenied, permissionDetails } from '../directory-permission.ts'
 import { ServiceError } from '../errors.ts'
 import type { ProgramName } from '../service/contract.ts'
 import { makeDirectory } from '../store/disk/make-directory.ts'
+import { replaceFile } from './replace-file.ts'
 
 /** The folders of one program. */
 export interface ProgramFolder {
@@ -114,14 +107,8 @@ export function openProgramFolder(folder: string, program: ProgramName): Program
   const { secretPath, adminTokenPath } = found
   makeDirectory(dirname(secretPath), 0o700)
   for (const path of program === 'host' ? [secretPath, adminTokenPath] : [secretPath])
-    if (!existsSync(path)) makeSecret(path)
+    if (!existsSync(path)) replaceFile(path, `${randomBytes(32).toString('base64url')}\n`)
   return found
-}
-
-function makeSecret(path: string): void {
-  const unfinished = `${path}.new`
-  writeFileSync(unfinished, `${randomBytes(32).toString('base64url')}\n`, { mode: 0o600 })
-  renameSync(unfinished, path)
 }
 
 function foldersOf(root: string): string[] {

@@ -1,9 +1,10 @@
 /** The View that `npm start` posts to its Host: the transfers of the token of its chain, as rows. */
-import { readFile, rename, writeFile } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import { codeOf, ServiceError } from '../errors.ts'
 import { paths } from '../service/contract.ts'
 import { noSender, viewIDs } from '../views/view-id.ts'
 import { encodeView } from '../views/wire.ts'
+import { replaceFile } from './replace-file.ts'
 
 const lens = new URL('../lenses/erc20_transfers.wasm', import.meta.url)
 
@@ -48,7 +49,7 @@ export async function replaceTokenView(
   const before = await readNote(notePath)
   if (before !== null && before !== id) await remove(before, options, signal)
   await post(wire, options, signal)
-  if (before !== id) await writeNote(notePath, id)
+  if (before !== id) replaceFile(notePath, `${id}\n`)
 }
 
 async function tokenViewWire(token: string): Promise<Uint8Array> {
@@ -91,9 +92,4 @@ async function readNote(path: string): Promise<string | null> {
     if (codeOf(error) === 'ENOENT') return null
     throw error
   }
-}
-
-async function writeNote(path: string, id: string): Promise<void> {
-  await writeFile(`${path}.new`, `${id}\n`)
-  await rename(`${path}.new`, path)
 }

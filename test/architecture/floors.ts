@@ -96,7 +96,14 @@ export const innerFloors: Readonly<Record<string, Floors>> = {
   ],
   'src/host/views': ['hosted-view', 'view-engine', 'view-record', 'failures', '.'],
   'src/app': ['contract', ['options', 'accepted-hosts', 'followed-views'], 'follow', '.'],
-  'src/devnet': [['anvil-state', 'program-log', 'rpc'], 'children', 'anvil', 'registry', '.'],
+  'src/devnet': [
+    'replace-file',
+    ['anvil-state', 'program-log', 'rpc'],
+    'children',
+    'anvil',
+    'registry',
+    '.',
+  ],
   'src/p2p': ['limits', 'peers', 'streams', 'gossip', 'range', 'connections', '.'],
   'src/toolkit': [
     'toolkit-commands',
