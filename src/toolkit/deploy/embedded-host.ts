@@ -67,7 +67,7 @@ export function keptToken(terminal: Terminal, project: Project): string | null {
 /** @throws ServiceError `TOOLKIT_HOST_ENDED`, `TOOLKIT_HOST_TIMEOUT`, or `TOOLKIT_FILE_REFUSED` where a link is in the folder's place. */
 export async function openEmbeddedHost(terminal: Terminal, folder: string): Promise<EmbeddedHost> {
   makeOwnFolder(folder)
-  if (!existsSync(join(folder, 'keyring-secret'))) writeSecret(join(folder, 'keyring-secret'))
+  if (!existsSync(keyringPath(folder))) writeSecret(keyringPath(folder))
   const token = randomSecret()
   const env = embeddedEnvironment(terminal.env, { folder, token })
   const url = urlOf(`${env['DB_API_ADDR']}`)
@@ -138,7 +138,7 @@ export function embeddedEnvironment(
     DB_STORE_PATH: join(folder, 'store'),
     DB_KEY_PATH: join(folder, 'keys'),
     DB_KEYRING_SECRET: '',
-    DB_KEYRING_SECRET_FILE: join(folder, 'keyring-secret'),
+    DB_KEYRING_SECRET_FILE: keyringPath(folder),
     HOST_ADMIN_TOKEN: token,
     HOST_ADMIN_TOKEN_FILE: '',
   }
@@ -184,6 +184,10 @@ function urlOf(listening: string): string {
 
 function tokenPath(folder: string): string {
   return join(folder, 'admin-token')
+}
+
+function keyringPath(folder: string): string {
+  return join(folder, 'keyring-secret')
 }
 
 function randomSecret(): string {
