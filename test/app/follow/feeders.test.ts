@@ -1,6 +1,6 @@
 /** Which Host feeds which View, and when another one takes its place. */
 import assert from 'node:assert/strict'
-import { type TestContext, test } from 'node:test'
+import { test } from 'node:test'
 import {
   checkFeeders,
   fedBy,
@@ -17,6 +17,7 @@ import {
   view,
   welcomed,
 } from '../support/link-room.ts'
+import { clockOf } from '../support/test-clock.ts'
 
 test('the first Host that is reached feeds every View that it may have and that is known', () => {
   const room = roomOf(['A'], { views: [view, other, 'unknown', 'not served'] })
@@ -234,17 +235,6 @@ test('what only a Host that is away, or the one that feeds, has signed makes nob
   for (let check = 0; check < 30; check++) checkFeeders(room.links)
   assert.equal(room.feeder(), 'A')
 })
-
-/** The time, which passes as the test says. */
-function clockOf(t: TestContext): { pass(ms: number): void } {
-  let nowMs = 1_000_000
-  t.mock.method(performance, 'now', () => nowMs)
-  return {
-    pass: (ms) => {
-      nowMs += ms
-    },
-  }
-}
 
 test('a Host is replaced five seconds after the last block that was stored, and not before', (t) => {
   const { pass } = clockOf(t)

@@ -11,6 +11,7 @@ import { madeBlocks } from '../support/follower-stream.ts'
 import { createHostWires, type HostWires, reportOf } from '../support/host-wires.ts'
 import { createMadeChain, madeView, otherView, sdlOf } from '../support/made-chain.ts'
 import { madeExcerpt, openMadeHost } from '../support/made-host.ts'
+import { clockOf } from '../support/test-clock.ts'
 import { openTestFollower } from '../support/test-follower.ts'
 
 const A = testSigner('A', 'Ed25519')
@@ -178,8 +179,7 @@ test('why a peer cannot be reached is said, unless it broke the protocol', async
 })
 
 test('when the last Host came that may have a height is known, and null without one', async (t) => {
-  let nowMs = 1_000
-  t.mock.method(performance, 'now', () => nowMs)
+  const { pass } = clockOf(t, 1_000)
   const { wires, links } = await openLinked(t)
   for (const [peer, tail] of [
     ['A', 3],
@@ -187,7 +187,7 @@ test('when the last Host came that may have a height is known, and null without 
   ] as const) {
     wires.connect(peer)
     const wire = await wires.wire(peer)
-    nowMs += 1_000
+    pass(1_000)
     wire.welcome({ tail })
     await until(() => reportOf(links, peer).role !== 'away')
   }

@@ -4,6 +4,7 @@ import { test } from 'node:test'
 import type { StreamEnd } from '../../../src/app/follow/host-stream.ts'
 import { createLink, type Link, noteEnd, noteWelcome } from '../../../src/app/follow/link-state.ts'
 import { otherView, view, welcomed } from '../support/link-room.ts'
+import { clockOf } from '../support/test-clock.ts'
 
 test('of a peer that was not reached yet nothing is known', () => {
   const { changingRole, ...link } = createLink('a peer')
@@ -17,7 +18,7 @@ test('of a peer that was not reached yet nothing is known', () => {
 })
 
 test('a welcome says which Host it is and how it has the Views, and what was wrong is over', (t) => {
-  t.mock.method(performance, 'now', () => 7_000)
+  clockOf(t, 7_000)
   const link = { ...createLink('a peer'), error: 'it was away', isRefused: true }
   const views = [welcomed(view, { head: 5 }), welcomed(otherView, { head: null })]
   noteWelcome(link, { identity: 'a Host', genesis: null, views })
@@ -30,12 +31,11 @@ test('a welcome says which Host it is and how it has the Views, and what was wro
 })
 
 test('a Host is followed since the first of its streams that follow each other', (t) => {
-  let nowMs = 1_000
-  t.mock.method(performance, 'now', () => nowMs)
+  const { pass } = clockOf(t, 1_000)
   const link = createLink('a peer')
   const welcome = { identity: 'a Host', genesis: null, views: [] }
   noteWelcome(link, welcome)
-  nowMs = 2_000
+  pass(1_000)
   noteWelcome(link, welcome)
   assert.deepEqual([link.sinceMs, link.openedMs], [1_000, 2_000])
 })

@@ -11,6 +11,7 @@ import { hostA, openState } from '../support/follower-state.ts'
 import { madeBlocks } from '../support/follower-stream.ts'
 import { createMadeChain, madeView, otherView } from '../support/made-chain.ts'
 import { openMadeHost } from '../support/made-host.ts'
+import { clockOf } from '../support/test-clock.ts'
 
 const checkMs = 1_000
 const patience = {
@@ -57,8 +58,7 @@ async function openFilling(
   const { state } = await openState(t)
   await put(state, heights)
   const { log, lines } = captureLog()
-  let nowMs = 1_000_000
-  t.mock.method(performance, 'now', () => nowMs)
+  const { pass } = clockOf(t)
   t.mock.timers.enable({ apis: ['setInterval'] })
   const failures: unknown[] = []
   let awaited = 0
@@ -89,14 +89,12 @@ async function openFilling(
     serving: () => 1,
     check: async (times = 1) => {
       for (let time = 0; time < times; time++) {
-        nowMs += checkMs
+        pass(checkMs)
         t.mock.timers.tick(checkMs)
         for (let turn = 0; turn < 5; turn++) await nextTurn()
       }
     },
-    pass: (ms) => {
-      nowMs += ms
-    },
+    pass,
     awaited: () => awaited,
   }
   return filling

@@ -20,6 +20,7 @@ import {
 import { madeBlocks } from '../support/follower-stream.ts'
 import { createMadeChain, type MadeBlock, madeView, otherView } from '../support/made-chain.ts'
 import { madeExcerpt } from '../support/made-host.ts'
+import { clockOf } from '../support/test-clock.ts'
 
 const hashes = (blocks: readonly MadeBlock[]): readonly string[] => blocks.map(({ hash }) => hash)
 
@@ -278,13 +279,12 @@ test('a peer that has not proven yet which Host it is may have what is lower', a
 
 test('how long something has been left out is counted from when it was seen first', async (t) => {
   const { state } = await openState(t)
-  let nowMs = 1_000_000
-  t.mock.method(performance, 'now', () => nowMs)
+  const { pass } = clockOf(t)
   await store(state, madeBlocks(1, 5))
-  nowMs += 9_999
+  pass(9_999)
   await settle(state)
   assert.equal(state.blocks.head(), -1)
-  nowMs += 1
+  pass(1)
   await settle(state)
   assert.equal(state.blocks.head(), 5)
 })
