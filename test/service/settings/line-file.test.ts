@@ -33,6 +33,12 @@ async function follow(path: string): Promise<Followed> {
   return { ...captured, values: file.values, next: () => change.promise }
 }
 
+/** Whoever reads meanwhile sees the old text or the new one, and no part. */
+async function replace(path: string, text: string): Promise<void> {
+  await writeFile(`${path}.next`, text)
+  await rename(`${path}.next`, path)
+}
+
 test('each line is a value; blank lines, comments and blanks around are skipped', async () => {
   const path = join(folder, 'plain')
   await writeFile(path, '# numbers\n1\r\n\n  2  \n')
@@ -56,7 +62,7 @@ test('a changed file is read again', async () => {
   await writeFile(path, '1\n')
   const file = await follow(path)
   const next = file.next()
-  await writeFile(path, '1\n2\n')
+  await replace(path, '1\n2\n')
   assert.deepEqual(await next, [1, 2])
   assert.deepEqual(file.values(), [1, 2])
 })
@@ -81,7 +87,7 @@ test('a missing file is logged once and gives an empty list until it appears', a
   const file = await follow(path)
   assert.deepEqual(file.values(), [])
   const next = file.next()
-  await writeFile(path, '4\n')
+  await replace(path, '4\n')
   assert.deepEqual(await next, [4])
   assert.deepEqual(file.messages('warn'), ['file not readable'])
 })
@@ -117,7 +123,7 @@ test('a file has as many characters as it may, and no more', async () => {
   await writeFile(path, '1\n'.padEnd(1_048_576, '\n'))
   const file = await follow(path)
   assert.deepEqual(file.values(), [1])
-  await writeFile(path, '2\n'.padEnd(1_048_577, '\n'))
+  await replace(path, '2\n'.padEnd(1_048_577, '\n'))
   const { problem } = await file.line('file not taken over, the last good list stays')
   assert.equal(problem, 'it has more than 1048576 characters')
   assert.deepEqual(file.values(), [1])

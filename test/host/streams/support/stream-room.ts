@@ -23,8 +23,11 @@ interface StreamRoom {
   execute(query: string, signal?: AbortSignal): Promise<GraphqlResult>
   /** Runs a query that must succeed. */
   query(query: string): Promise<Data>
-  /** Message and code of a query that must fail. */
-  refusal(query: string): Promise<readonly [message: string, code: unknown]>
+  /** Message and code of a query that must fail; what else is asked has all the time that queries have. */
+  refusal(
+    query: string,
+    limits?: Partial<QueryLimits>,
+  ): Promise<readonly [message: string, code: unknown]>
   /** How many streams ended in one way. */
   ended(outcome: string): Promise<number>
   /** Jobs of lenses that are under way. */
@@ -32,7 +35,6 @@ interface StreamRoom {
 }
 
 interface StreamRoomOptions {
-  readonly limits?: Partial<QueryLimits>
   readonly memoryBytes?: number
   readonly maxWaitMs?: number
 }
@@ -40,7 +42,7 @@ interface StreamRoomOptions {
 /** Everything is closed after the test. */
 export async function openStreamRoom(
   t: Pick<TestContext, 'after'>,
-  { limits, ...options }: StreamRoomOptions = {},
+  options: StreamRoomOptions = {},
 ): Promise<StreamRoom> {
   const path = testDirectory(t)
   const room = await openEngineRoom(t, { path })
@@ -56,7 +58,8 @@ export async function openStreamRoom(
     },
   )
   room.closeFirst(streams.close)
-  const graphql = openTestGraphql(store.reader, { registry, ...(limits && { limits }) })
+  const graphql = openTestGraphql(store.reader, { registry })
+  let served: Parameters<Graphql['setViews']>[0] = []
   const execute = (query: string, signal?: AbortSignal): Promise<GraphqlResult> =>
     graphql.execute({ query }, signal)
   const valuesOf = async (name: string): Promise<readonly Sample[]> =>
@@ -67,11 +70,10 @@ export async function openStreamRoom(
     warnings,
     serve(...views) {
       for (const view of views) room.engine.serve(view)
-      graphql.setViews(
-        views.map((view) =>
-          view.rowType.materialized ? view : { ...view, stream: streams.of(view) },
-        ),
+      served = views.map((view) =>
+        view.rowType.materialized ? view : { ...view, stream: streams.of(view) },
       )
+      graphql.setViews(served)
     },
     execute,
     async query(query) {
@@ -79,8 +81,10 @@ export async function openStreamRoom(
       if (data === null) throw new Error(errors?.[0]?.message ?? 'no data')
       return JSON.parse(data.join(''))
     },
-    async refusal(query) {
-      const { errors = [] } = await execute(query)
+    async refusal(query, limits) {
+      const limited = limits === undefined ? graphql : openTestGraphql(store.reader, { limits })
+      if (limited !== graphql) limited.setViews(served)
+      const { errors = [] } = await limited.execute({ query })
       return [errors[0]?.message ?? '', errors[0]?.extensions['code']]
     },
     async ended(outcome) {
