@@ -5,7 +5,7 @@
  */
 import type { Logger } from 'pino'
 import type { Registry } from 'prom-client'
-import { loadIdentity, openIdentity } from '../identity/identity.ts'
+import { type Identity, prepareIdentity } from '../identity/identity.ts'
 import type { P2p } from '../p2p/p2p.ts'
 import { fromPlainError } from '../plain-error.ts'
 import type { Head } from '../primitives/head.ts'
@@ -135,23 +135,21 @@ async function openWatch(
   return { status, registry, healthPort: health.port, addSource, setNode }
 }
 
-type Key = Awaited<ReturnType<typeof openIdentity>>
-
 /**
  * Finds what would keep the Generator from starting before anything is made. Returns what opens its key, or makes
  * one: for that the store has to be ours first.
  */
-async function requireStartable(settings: GeneratorOptions): Promise<() => Promise<Key>> {
+async function requireStartable(settings: GeneratorOptions): Promise<() => Promise<Identity>> {
   const { p2pListen, keyPath, keyringSecret: secret, storePath } = settings
   await requireFree({ address: tcpAddress(p2pListen), setting: 'DB_P2P_LISTEN_ADDR' })
   const options = { keyPath, secret, program: 'generator' } as const
-  const known = await loadIdentity(options)
+  const openKey = await prepareIdentity(options)
   requireUsableStore(storePath)
-  return async () => known ?? (await openIdentity(options))
+  return openKey
 }
 
 /** The store, which is written and queried from now on, and the key of this Generator. */
-interface OpenChain extends Pick<Key, 'signer' | 'peerSeed'> {
+interface OpenChain extends Pick<Identity, 'signer' | 'peerSeed'> {
   readonly writer: Thread<SealWriterRequests, SealWriterEvents>
   readonly reader: StoreReader
 }
@@ -159,7 +157,7 @@ interface OpenChain extends Pick<Key, 'signer' | 'peerSeed'> {
 async function openChain(
   options: Named & Pick<GeneratorParts, 'secrets'>,
   parts: ProgramParts & {
-    readonly openKey: () => Promise<Key>
+    readonly openKey: () => Promise<Identity>
     readonly api: GeneratorApi
   },
 ): Promise<OpenChain> {
@@ -194,7 +192,7 @@ async function openChain(
 
 /** Last, as peers are served from the store. */
 async function joinMesh(
-  options: Named & Pick<Key, 'peerSeed'>,
+  options: Named & Pick<Identity, 'peerSeed'>,
   parts: ProgramParts & OpenChain,
 ): Promise<P2p> {
   const { running, status, writer, signer } = parts

@@ -5,7 +5,7 @@
 import type { Logger } from 'pino'
 import type { Registry } from 'prom-client'
 import type { Graphql } from '../graphql/graphql.ts'
-import { loadIdentity, openIdentity } from '../identity/identity.ts'
+import { type Identity, prepareIdentity } from '../identity/identity.ts'
 import type { DigestSigner } from '../identity/signature.ts'
 import type { P2p } from '../p2p/p2p.ts'
 import { networkName } from '../primitives/names.ts'
@@ -121,7 +121,7 @@ async function openWatch(
   return { status, registry, hostMetrics, healthPort: health.port, addSource, setNode }
 }
 
-type Key = Pick<Awaited<ReturnType<typeof openIdentity>>, 'signer' | 'peerSeed'>
+type Key = Pick<Identity, 'signer' | 'peerSeed'>
 
 /**
  * Finds what would keep the Host from starting before anything is made or waited for. Returns what opens its key, or
@@ -133,9 +133,9 @@ async function requireStartable(settings: HostSettings): Promise<() => Promise<K
   await requireFree(playgroundListen(apiAddress))
   await requireFree({ address: tcpAddress(p2pListen), setting: 'DB_P2P_LISTEN_ADDR' })
   const options = { keyPath, secret, program: 'host' } as const
-  const known = await loadIdentity(options)
+  const openKey = await prepareIdentity(options)
   requireUsableStore(storePath)
-  return async () => known ?? (await openIdentity(options))
+  return openKey
 }
 
 /** The store, under the names that it was made with, and the key of this Host. */

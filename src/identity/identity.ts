@@ -17,7 +17,7 @@ interface IdentityOptions {
   readonly program: KeyProgram
 }
 
-interface Identity {
+export interface Identity {
   readonly signer: DigestSigner
   /** What `createSigner` needs in another thread. */
   readonly signerKey: SignerKey
@@ -28,7 +28,8 @@ interface Identity {
 }
 
 /**
- * Opens this program's key, generating it on the first run. Throws what `loadIdentity` throws.
+ * Opens this program's key, generating it on the first run. Throws IDENTITY_SECRET_MISSING, IDENTITY_LOCKED,
+ * IDENTITY_DAMAGED, IDENTITY_PERMISSION or IDENTITY_DIRECTORY_UNUSABLE.
  */
 export async function openIdentity(options: IdentityOptions): Promise<Identity> {
   const known = await loadIdentity(options)
@@ -36,11 +37,16 @@ export async function openIdentity(options: IdentityOptions): Promise<Identity> 
 }
 
 /**
- * This program's identity, or null where its key does not exist yet and can be created. Writes nothing. Throws
- * IDENTITY_SECRET_MISSING, IDENTITY_LOCKED, IDENTITY_DAMAGED, IDENTITY_PERMISSION or
- * IDENTITY_DIRECTORY_UNUSABLE.
+ * Loads this program's key and returns what opens it, without writing anything: a key that does not exist yet is
+ * only generated as it is opened. Throws what `openIdentity` throws.
  */
-export async function loadIdentity(options: IdentityOptions): Promise<Identity | null> {
+export async function prepareIdentity(options: IdentityOptions): Promise<() => Promise<Identity>> {
+  const known = await loadIdentity(options)
+  return async () => known ?? openIdentity(options)
+}
+
+/** Null where the key does not exist yet and can be created. */
+async function loadIdentity(options: IdentityOptions): Promise<Identity | null> {
   if (options.secret === '') {
     throw new ServiceError('IDENTITY_SECRET_MISSING', 'the keyring secret is empty', {
       remedy: 'Set DB_KEYRING_SECRET, or DB_KEYRING_SECRET_FILE to a file that holds it.',

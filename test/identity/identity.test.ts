@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { ServiceError } from '../../src/errors.ts'
-import { loadIdentity, openIdentity } from '../../src/identity/identity.ts'
+import { openIdentity, prepareIdentity } from '../../src/identity/identity.ts'
 import { createSigner, isValidSignature } from '../../src/identity/signature.ts'
 import { assertExplained } from '../docs/support/explained.ts'
 import { startChild } from '../support/child-program.ts'
@@ -157,13 +157,21 @@ test('readable parts of the key file cannot be changed: they are authenticated w
   assert.equal(error.code, 'IDENTITY_LOCKED')
 })
 
-test('loading a key that does not exist yet leaves nothing behind', async () => {
+test('a key that does not exist yet is generated as it is opened, and not as that is prepared', async () => {
   const parent = await mkdtemp(join(top, 'empty-'))
-  for (const keyPath of [parent, join(parent, 'not', 'there yet')])
-    assert.equal(await loadIdentity({ keyPath, secret, program: 'host' }), null)
+  const keyPath = join(parent, 'not', 'there yet')
+  const open = await prepareIdentity({ keyPath, secret, program: 'host' })
   assert.deepEqual(await readdir(parent), [])
-  const known = await loadIdentity({ keyPath, secret, program: 'generator' })
-  assert.equal(known?.signer.identity, first.signer.identity)
+  assert.equal((await open()).created, true)
+  assert.equal((await open()).created, false)
+})
+
+test('a key that is there is read as its opening is prepared', async () => {
+  const copy = await directoryWith(keyText)
+  const open = await prepareIdentity({ keyPath: copy, secret, program: 'generator' })
+  await rm(copy, { recursive: true })
+  const { signer, created } = await open()
+  assert.deepEqual([signer.identity, created], [first.signer.identity, false])
 })
 
 const someFile = join(top, 'a file')
@@ -175,7 +183,7 @@ for (const [what, keyPath] of [
 ] as const)
   test(`${what} is reported with the setting to change, before a store is made`, async () => {
     const options = { keyPath, secret, program: 'host' } as const
-    for (const open of [loadIdentity, openIdentity]) {
+    for (const open of [prepareIdentity, openIdentity]) {
       const error = await failure(open(options))
       assert.equal(error.code, 'IDENTITY_DIRECTORY_UNUSABLE')
       assert.match(error.remedy ?? '', /DB_KEY_PATH/)
