@@ -49,14 +49,14 @@ export async function openApplier(t: TestContext, setup: Setup = {}): Promise<Te
   const { log } = captureLog()
   const store = await openWriter(options, { log })
   const writes: Stored[] = []
-  let passedMs = 0
+  let clockMs = performance.now()
   let sequence = 0
   const applier = createApplier(
     { network: testNetwork, retainBlocks, maxRawBytes: 1 << 26, ...more },
     {
       store,
       log,
-      nowMs: () => performance.now() + passedMs,
+      nowMs: () => clockMs,
       onStored: (stored) => writes.push(stored),
       onFailure: (error) => assert.fail(String(error)),
     },
@@ -85,7 +85,7 @@ export async function openApplier(t: TestContext, setup: Setup = {}): Promise<Te
       }
     },
     pass: async (ms) => {
-      passedMs += ms
+      clockMs += ms
       applier.tick()
       await applier.drain()
     },
