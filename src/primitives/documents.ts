@@ -208,7 +208,7 @@ function transactionDocument(
 function legacyChainId(tx: RpcTransaction, v: string | null, at: RpcLocation): string | null {
   const given = rpcQuantity(tx.chainId, at, 'chainId')
   if (v === '0x1b' || v === '0x1c') return null
-  if (v === null || v.length < 4 || !/^0x[0-9a-f]+$/.test(v)) return given
+  if (v === null || !/^0x[0-9a-f]+$/.test(v)) return given
   const number = BigInt(v)
   return number >= 35n ? `0x${((number - 35n) / 2n).toString(16)}` : given
 }

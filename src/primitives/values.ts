@@ -271,9 +271,10 @@ export function skipItem(reader: ByteReader): boolean {
   const kind = head & 0xe0
   if (kind === major.bytes || kind === major.text) return skipString(reader, kind) >= 0
   if (kind === major.int) return readHead(reader, kind) >= 0
-  return kind === major.array && skipItems(reader)
+  return skipItems(reader)
 }
 
+/** The items of a list; false where there is none. */
 function skipItems(reader: ByteReader): boolean {
   const length = readHead(reader, major.array)
   for (let index = 0; index < length; index++) {

@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import { encode } from '@ipld/dag-cbor'
 import fc from 'fast-check'
 import { ServiceError } from '../../src/errors.ts'
+import { createByteReader } from '../../src/primitives/cbor.ts'
 import {
   blockSections,
   type CollectionName,
@@ -16,6 +17,8 @@ import {
   decodeValues,
   encodeValues,
   readField,
+  scanValues,
+  skipItem,
   valueCount,
 } from '../../src/primitives/values.ts'
 import { answeredBlock } from './arbitrary-block.ts'
@@ -114,11 +117,16 @@ test('values that do not fit their field are refused by name', () => {
   const cases: [number, Value][] = [
     [fieldIndex('Log', 'address'), '0x12'],
     [fieldIndex('Log', 'address'), null],
+    [fieldIndex('Log', 'address'), [`0x${'11'.repeat(20)}`]],
     [fieldIndex('Log', 'data'), '0x123'],
     [fieldIndex('Log', 'data'), '12'],
+    [fieldIndex('Log', 'data'), '0y12'],
+    [fieldIndex('Log', 'data'), '1x12'],
+    [fieldIndex('Log', 'transactionHash'), '0x12'],
     [fieldIndex('Log', 'transactionHash'), `0x${'zz'.repeat(32)}`],
     [fieldIndex('Log', 'topics'), null],
     [fieldIndex('Log', 'topics'), 'x'],
+    [fieldIndex('Log', 'logIndex'), '7'],
     [fieldIndex('Log', 'logIndex'), -1],
     [fieldIndex('Log', 'logIndex'), 2 ** 53],
     [fieldIndex('Log', 'logIndex'), 1.5],
@@ -142,12 +150,13 @@ test('what is refused is shown up to its 80th character', () => {
   })
 })
 
-test('one field is read without the others, and is the same', () => {
+test('all fields are read as they were written, and each the same without the others', () => {
   fc.assert(
     fc.property(answeredBlock, ({ block, receipts }) => {
       const { documents } = toDocuments('Local__Devnet', block, receipts)
       for (const { collection, values } of blockSections.flatMap((name) => [...documents[name]])) {
         const bytes = encodeValues(collection, values)
+        assert.deepEqual(decodeValues(collection, bytes), values)
         for (const [place, value] of values.entries()) {
           assert.deepEqual(readField(collection, bytes, place), value)
         }
@@ -178,6 +187,57 @@ test('every second way to write the same values is refused', () => {
   ]
   assert.doesNotThrow(() => decodeValues('AccessListEntry', good))
   for (const bytes of others) assert.throws(() => decodeValues('AccessListEntry', bytes), refusal)
+})
+
+test('bytes that end within a document are refused at the field where they end', () => {
+  fc.assert(
+    fc.property(answeredBlock, fc.nat(9), ({ block, receipts }, before) => {
+      const { documents } = toDocuments('Local__Devnet', block, receipts)
+      const { collection, values } =
+        documents.Transaction[0] ?? documents.Block[0] ?? assert.fail('no block')
+      const bytes = encodeValues(collection, values)
+      const chunk = Buffer.concat([Buffer.alloc(before), bytes, Buffer.alloc(9, 0xf6)])
+      const offsets = new Int32Array(values.length + 1)
+      const end = before + bytes.length
+      assert.equal(scanValues(collection, chunk, before, end, offsets), undefined)
+      assert.equal(offsets.at(-1), end)
+      assert.equal(scanValues(collection, chunk, before, end + 1, offsets.slice()), 'values')
+      for (let cut = before; cut < end; cut++) {
+        const place = offsets.findLastIndex((offset) => offset <= cut)
+        const field = collections[collection].fields[place]?.name ?? 'values'
+        assert.equal(scanValues(collection, chunk, before, cut, offsets.slice()), field)
+        if (place >= 0) assert.ok(!skipItem(createByteReader(chunk, offsets[place], cut)))
+      }
+      for (const [place, offset] of offsets.entries()) {
+        const reader = createByteReader(chunk, offset, end)
+        assert.equal(skipItem(reader), offset < end)
+        if (offset < end) assert.equal(reader.at, offsets[place + 1])
+      }
+    }),
+    { numRuns: 20 },
+  )
+})
+
+test('no field is read behind a value that is damaged', () => {
+  const bytes = Buffer.from(encodeValues('Log', log))
+  const offsets = new Int32Array(log.length + 1)
+  scanValues('Log', bytes, 0, bytes.length, offsets)
+  const damage: [string, string[]][] = [
+    ['data', ['5800', '5f', '5c', 'f7', 'fb', '20', 'a0', 'c0']],
+    ['removed', ['7800', '7f', 'fb']],
+    ['topics', ['9800', '9f', '81', '81f6', '8100', '8180', '815800', '817800']],
+    ['blockNumber', ['1807', '1c', '1b0020000000000000', '27', 'f7']],
+  ]
+  for (const [field, found] of damage) {
+    const place = fieldIndex('Log', field)
+    for (const hex of found) {
+      const before = bytes.subarray(0, offsets[place])
+      const behind = bytes.subarray(offsets[place + 1])
+      const damaged = Buffer.concat([before, Buffer.from(hex, 'hex'), behind])
+      assert.equal(readField('Log', damaged, 0), log[0])
+      assert.throws(() => readField('Log', damaged, log.length - 1), refusal, `${field} ${hex}`)
+    }
+  }
 })
 
 test('a quantity with a zero in front or of more than 32 bytes is refused', () => {

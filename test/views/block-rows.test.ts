@@ -1,12 +1,15 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { encode } from '@ipld/dag-cbor'
 import fc from 'fast-check'
 import { ServiceError } from '../../src/errors.ts'
 import {
   type BlockRows,
   blockRowsBytes,
   decodeBlockRows,
+  decodeFailure,
   encodeBlockRows,
+  encodeFailure,
 } from '../../src/views/block-rows.ts'
 import { emptyRowsRoot } from '../../src/views/rows.ts'
 import { namedHash } from '../support/chain/opaque-blocks.ts'
@@ -76,6 +79,70 @@ test('any other bytes are refused or read, and claim no memory that they do not 
   )
   for (const hex of ['9bffffffffffffff', '9a7fffffff', '81861b00ffffffffffffff', '81860058'])
     assert.equal(readOrRefused(Buffer.from(hex, 'hex')), null)
+})
+
+test('a block is taken with numbers and hashes at their bounds, and refused beyond them', () => {
+  const [hash, empty] = [Buffer.alloc(32, 1), Buffer.alloc(0)]
+  const failed = [7, hash, hash, Buffer.of(9)]
+  const done = [7, hash, hash, 1, 0, hash, Buffer.of(9), [0, 0, empty]]
+  const taken = [
+    [failed, done, failed],
+    [done.with(0, 2 ** 48 - 2), failed.with(0, 0)],
+    [done.with(3, 2 ** 32 - 1)],
+    [done.with(3, 0).with(6, empty)],
+    [done.with(7, [])],
+    [done.with(7, [2 ** 16 - 1, 0, hash, 0, 2 ** 16 - 1, hash])],
+  ]
+  for (const each of taken) assert.equal(readOrRefused(encode(each))?.length, each.length)
+  const refused = [
+    done.with(0, 2 ** 48 - 1),
+    failed.with(0, 2 ** 48 - 1),
+    done.with(3, 2 ** 32),
+    done.with(3, 0),
+    done.with(6, empty),
+    done.with(7, [2 ** 16, 0, hash]),
+    done.with(7, [0, 2 ** 16, hash]),
+    done.with(7, [0, 0]),
+    ...[1, 2, 5].flatMap((place) =>
+      [31, 33].map((length) => done.with(place, Buffer.alloc(length))),
+    ),
+    ...[0, 3, 4].map((place) => done.with(place, -1)),
+    ...[
+      [-1, 0, hash],
+      [0, -1, hash],
+      [0, 0, 1],
+    ].map((term) => done.with(7, term)),
+  ]
+  for (const each of refused) assert.equal(readOrRefused(encode([each])), null)
+  for (const [block, fields] of [
+    [failed, 3],
+    [failed, 8],
+    [done, 4],
+    [done, 7],
+    [done, 9],
+  ] as const) {
+    const bytes = encode([block])
+    bytes[1] = 0x80 + fields
+    assert.equal(readOrRefused(bytes), null)
+  }
+})
+
+test('a block counts 180 bytes and its rows or failure, each of its terms 128 and its value', () => {
+  const block = { height: 1, blockHash: namedHash('1'), documentsRoot: emptyRowsRoot }
+  assert.equal(blockRowsBytes({ ...block, failure: Buffer.alloc(7) }), 187)
+  const terms = [3, 5].map((length) => ({ field: 0, chunk: 0, value: Buffer.alloc(length) }))
+  const made = { ...none.rows, bytes: Buffer.alloc(11), terms }
+  assert.equal(blockRowsBytes({ ...block, rows: made }), 180 + 11 + (128 + 3) + (128 + 5))
+})
+
+test('a failure is read back with the text, remedy and attempts that were stored', () => {
+  const failure = {
+    code: 'LENS_TIMEOUT',
+    message: 'It took “too long”.',
+    remedy: null,
+    attempts: 3,
+  }
+  assert.deepEqual(decodeFailure(encodeFailure(failure)), failure)
 })
 
 test('blocks never take more bytes than they count for', () => {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { encode } from '@ipld/dag-cbor'
 import fc from 'fast-check'
 import { ServiceError } from '../../src/errors.ts'
 import { readRow } from '../../src/views/row-codec.ts'
@@ -64,13 +65,42 @@ test('values that are not of the type are null and counted', () => {
   assert.equal(packer.mismatches, 2)
 })
 
-test('a row is refused above its limit, and the text of its source does not count', () => {
+test('neighbouring rows of one block are one group, and what is taken is gone', () => {
   const packer = createStreamPacker(rowType)
-  const text = 'x'.repeat(rowLimits.rowBytes - 100)
-  for (let row = 0; row < 3; row++) packer.add({ s: text }, null, text)
-  assert.throws(() => packer.add({ s: `${text}${'x'.repeat(200)}` }, null, null), {
-    code: 'LENS_OUTPUT_LIMIT',
-  })
+  const blocks = [null, null, block(1), block(1), block(2), null, block(2)]
+  for (const each of blocks) packer.add({}, each, null)
+  assert.ok(packer.bytes > 0)
+  assert.deepEqual(
+    decodeStreamPiece(packer.take(), 5).map(({ block: of, chunk }) => [
+      of,
+      chunk.first,
+      chunk.length,
+    ]),
+    [
+      [null, 5, 2],
+      [block(1), 7, 2],
+      [block(2), 9, 1],
+      [null, 10, 1],
+      [block(2), 11, 1],
+    ],
+  )
+  assert.equal(packer.bytes, 0)
+  packer.add({}, block(2), null)
+  assert.equal(packer.bytes, 6)
+  assert.equal(decodeStreamPiece(packer.take(), 0).length, 1)
+})
+
+test('a row is taken up to its limit, and the text of its source does not count', () => {
+  /** Bytes of the row beside its text; a source takes up to 9 with its length. */
+  const [beside, source] = [10, 9]
+  const longest = 'x'.repeat(rowLimits.rowBytes - beside + source)
+  const packer = createStreamPacker(rowType)
+  packer.add({ s: longest }, null, null)
+  assert.equal(packer.bytes, rowLimits.rowBytes + source)
+  for (const text of ['é'.repeat(9), longest]) packer.add({ s: longest.slice(source) }, null, text)
+  const refusal = { code: 'LENS_OUTPUT_LIMIT', message: 'a row takes more than 262144 bytes' }
+  for (const text of [null, '', longest])
+    assert.throws(() => packer.add({ s: `${longest}x` }, null, text), refusal)
 })
 
 describe('a piece that is damaged', () => {
@@ -95,6 +125,31 @@ describe('a piece that is damaged', () => {
       },
     )
     fc.assert(check, { numRuns: 2_000 })
+  })
+
+  test('is refused for a group without rows, with too few bytes, or with a hash of another length', () => {
+    const row = [4, 0, 0, 0, 0x82, 0xf6, 0x81, 0xf6]
+    const group = [7, Buffer.alloc(32), 1, Buffer.from(row)]
+    assert.equal(
+      decodeStreamPiece(encode([...group, ...group.with(1, Buffer.alloc(0))]), 0).length,
+      2,
+    )
+    const refused = [
+      group.with(0, -1),
+      group.with(1, 0),
+      group.with(1, Buffer.alloc(31)),
+      group.with(1, Buffer.alloc(33)),
+      group.with(2, 0),
+      group.with(2, -1),
+      group.with(2, 3),
+      group.with(3, 0),
+      group.slice(0, 3),
+      [...group, 1],
+    ]
+    for (const fields of refused)
+      assert.throws(() => decodeStreamPiece(encode(fields), 0), { code: 'VIEWS_ROW_MALFORMED' })
+    for (const damaged of [encode(7), Buffer.concat([encode(group), Buffer.of(0)])])
+      assert.throws(() => decodeStreamPiece(damaged, 0), { code: 'VIEWS_ROW_MALFORMED' })
   })
 
   test('is refused when it is no piece at all', () => {
