@@ -23,6 +23,7 @@ import {
   readBytes,
   readText,
   simple,
+  skipNull,
   writeBytes,
   writeHead,
   writeSimple,
@@ -30,10 +31,10 @@ import {
 } from '../primitives/cbor.ts'
 import type { Seal } from '../primitives/seal.ts'
 import { readSeal, writeSeal } from '../primitives/sealed-block.ts'
-import { readNull } from '../primitives/vote-exchange.ts'
 import {
   malformedMessage,
   present,
+  readBoolean,
   readHash,
   readHeight,
   readInteger,
@@ -46,7 +47,7 @@ import {
 } from '../primitives/wire.ts'
 import { viewLimits } from '../views/view.ts'
 import { followLimits } from './follow-limits.ts'
-import { type FollowedBlock, readBoolean } from './open-frames.ts'
+import type { FollowedBlock } from './open-frames.ts'
 
 /** A View as a Host has it. */
 export interface WelcomedView {
@@ -231,7 +232,7 @@ const readers: Readonly<Record<string, FrameReader>> = {
 function readWelcome(reader: ByteReader): WelcomeFrame {
   const proof = readPart(reader)
   if (proof.length > maxProofBytes) throw malformedMessage('a proof is too long')
-  const genesis = readNull(reader) ? null : readHash(reader, 'a genesis hash')
+  const genesis = skipNull(reader) ? null : readHash(reader, 'a genesis hash')
   const views = readList(reader, 'a list of Views', followLimits.views, readWelcomed)
   return { kind: 'welcome', proof, genesis, views }
 }
@@ -252,8 +253,8 @@ function readSeals(reader: ByteReader): SealsFrame {
 
 function readRetract(reader: ByteReader): RetractFrame {
   const view = readHash(reader, 'a View')
-  const number = readNull(reader) ? null : readHeight(reader)
-  const hash = readNull(reader) ? null : readHash(reader, 'a block hash')
+  const number = skipNull(reader) ? null : readHeight(reader)
+  const hash = skipNull(reader) ? null : readHash(reader, 'a block hash')
   if ((number === null) !== (hash === null)) throw malformedMessage('half a block is named')
   return {
     kind: 'retract',
@@ -266,7 +267,7 @@ function readError(reader: ByteReader): HostFrame {
   const text = readText(reader)
   const error = followErrors.find((known) => known === text)
   if (error === undefined) throw malformedMessage('an error is unknown')
-  return { kind: 'error', error, tail: readNull(reader) ? null : readHeight(reader) }
+  return { kind: 'error', error, tail: skipNull(reader) ? null : readHeight(reader) }
 }
 
 function writeWelcomed(
@@ -288,8 +289,8 @@ function readWelcomed(reader: ByteReader): WelcomedView {
     view: readHash(reader, 'a View'),
     name: readShortText(reader, 'a name', maxNameLength),
     sdl: readShortText(reader, 'an SDL', followLimits.frameBytes),
-    tail: readNull(reader) ? null : readHeight(reader),
-    head: readNull(reader) ? null : readHeight(reader),
+    tail: skipNull(reader) ? null : readHeight(reader),
+    head: skipNull(reader) ? null : readHeight(reader),
     state: readShortText(reader, 'a state', maxStateLength),
   }
 }

@@ -20,6 +20,7 @@ import {
 } from '../primitives/cbor.ts'
 import {
   malformedMessage,
+  readBoolean,
   readHash,
   readHeight,
   readInteger,
@@ -110,15 +111,6 @@ function readOpen(reader: ByteReader): OpenFrame {
 function atLeastOne(value: number): number {
   if (value === 0) throw malformedMessage('credit is nothing')
   return value
-}
-
-/** Reads true or false. */
-export function readBoolean(reader: ByteReader): boolean {
-  const item = reader.at < reader.end ? reader.bytes[reader.at] : undefined
-  if (item !== simple.true && item !== simple.false)
-    throw malformedMessage('a truth value is unreadable')
-  reader.at += 1
-  return item === simple.true
 }
 
 function writeFollowed(out: ByteWriter, { view, cursor, withRows }: FollowedView): void {

@@ -193,6 +193,28 @@ export function asBuffer(bytes: Uint8Array): Buffer {
     : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 }
 
+/** The first byte of the next item; at the end 0xff, with which none begins. */
+export function headAt({ bytes, at, end }: ByteReader): number {
+  return at < end ? (bytes[at] ?? 0xff) : 0xff
+}
+
+/** Skips a one-byte item out of `simple`; false where another item stands, or none. */
+export function skipSimple(reader: ByteReader, item: number): boolean {
+  if (headAt(reader) !== item) return false
+  reader.at += 1
+  return true
+}
+
+/** Skips null; false for anything else. */
+export function skipNull(reader: ByteReader): boolean {
+  return skipSimple(reader, simple.null)
+}
+
+/** Skips true or false; false for anything else. */
+export function skipBoolean(reader: ByteReader): boolean {
+  return skipSimple(reader, simple.true) || skipSimple(reader, simple.false)
+}
+
 /**
  * Reads a head of the given kind: its value (a count, a length or the integer itself), or -1 when
  * another kind stands there, the head is longer than needed, cut off, or beyond 2^53 - 1.

@@ -11,6 +11,7 @@ import {
   readBytes,
   readText,
   simple,
+  skipNull,
   writeBytes,
   writeHead,
   writeSimple,
@@ -99,11 +100,7 @@ export function decodeSealedBlock(
 }
 
 function readBody(reader: ByteReader): Uint8Array | null {
-  if (reader.at < reader.end && reader.bytes[reader.at] === simple.null) {
-    reader.at++
-    return null
-  }
-  return present(readBytes(reader), 'its body')
+  return skipNull(reader) ? null : present(readBytes(reader), 'its body')
 }
 
 /** Reads one seal. Throws PRIMITIVES_MESSAGE_MALFORMED. */

@@ -11,11 +11,14 @@ import {
   type ByteWriter,
   createByteReader,
   createByteWriter,
+  headAt,
   major,
   putHead,
   readHead,
   reserve,
   simple,
+  skipBoolean,
+  skipNull,
   skipString,
   skipText,
   writeHead,
@@ -217,10 +220,7 @@ export function scanValues(
 
 function skipField(reader: ByteReader, field: Field): boolean {
   if (field.list === true) return skipList(reader, field.kind)
-  if (reader.bytes[reader.at] === simple.null && reader.at < reader.end) {
-    reader.at++
-    return field.required !== true
-  }
+  if (skipNull(reader)) return field.required !== true
   return skipScalar(reader, field.kind)
 }
 
@@ -255,20 +255,10 @@ function skipQuantity(reader: ByteReader): boolean {
   return length === 0 || reader.bytes[reader.at - length] !== 0
 }
 
-function skipBoolean(reader: ByteReader): boolean {
-  if (reader.at >= reader.end) return false
-  const item = reader.bytes[reader.at++]
-  return item === simple.true || item === simple.false
-}
-
 /** Skips any value of a stored document, whatever its kind; false when it is cut off or foreign. */
 export function skipItem(reader: ByteReader): boolean {
-  const head = reader.at < reader.end ? (reader.bytes[reader.at] ?? 0xff) : 0xff
-  if (head === simple.null || head === simple.true || head === simple.false) {
-    reader.at++
-    return true
-  }
-  const kind = head & 0xe0
+  if (skipNull(reader) || skipBoolean(reader)) return true
+  const kind = headAt(reader) & 0xe0
   if (kind === major.bytes || kind === major.text) return skipString(reader, kind) >= 0
   if (kind === major.int) return readHead(reader, kind) >= 0
   return skipItems(reader)
@@ -278,8 +268,7 @@ export function skipItem(reader: ByteReader): boolean {
 function skipItems(reader: ByteReader): boolean {
   const length = readHead(reader, major.array)
   for (let index = 0; index < length; index++) {
-    const head = reader.bytes[reader.at] ?? 0xff
-    const kind = head & 0xe0
+    const kind = headAt(reader) & 0xe0
     if ((kind !== major.bytes && kind !== major.text) || skipString(reader, kind) < 0) return false
   }
   return length >= 0

@@ -23,6 +23,7 @@ import {
   readBytes,
   readText,
   simple,
+  skipNull,
   writeBytes,
   writeHead,
   writeSimple,
@@ -34,6 +35,7 @@ import { readPublicKey } from './signature.ts'
 import {
   malformedMessage,
   present,
+  readBoolean,
   readHash,
   readHeight,
   readHexBytes,
@@ -186,16 +188,9 @@ export function readHeights(reader: ByteReader): { from: number; to: number } {
 }
 
 function readAfter(reader: ByteReader): SealPlace | null {
-  if (readNull(reader)) return null
+  if (skipNull(reader)) return null
   readLength(reader, 'a place', 2, 2)
   return { height: readHeight(reader), blockHash: readHash(reader, 'a block hash') }
-}
-
-/** Whether null follows, which is read then. */
-export function readNull(reader: ByteReader): boolean {
-  const isNull = reader.at < reader.end && reader.bytes[reader.at] === simple.null
-  if (isNull) reader.at++
-  return isNull
 }
 
 /** `heads` are their messages. */
@@ -265,10 +260,7 @@ export function encodeSealsAnswer({ seals, more }: SealsAnswer): Uint8Array {
 export function decodeSealsAnswer(bytes: Uint8Array): SealsAnswer {
   return readAnswer(bytes, 'seals', 3, (reader) => {
     const seals = readList(reader, 'a list of seals', voteLimits.maxSeals, readSeal)
-    const flag = reader.bytes[reader.at++]
-    if (flag !== simple.true && flag !== simple.false)
-      throw malformedMessage('its end is unreadable')
-    return { seals, more: flag === simple.true }
+    return { seals, more: readBoolean(reader) }
   })
 }
 

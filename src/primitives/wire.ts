@@ -12,6 +12,8 @@ import {
   readBytes,
   readHead,
   readText,
+  simple,
+  skipSimple,
   writeBytes,
   writeHead,
 } from './cbor.ts'
@@ -76,6 +78,13 @@ export function readInteger(reader: ByteReader, what: string, most: number): num
 
 export function readHeight(reader: ByteReader): number {
   return readInteger(reader, 'a height', maxInt)
+}
+
+/** Reads true or false. */
+export function readBoolean(reader: ByteReader): boolean {
+  if (skipSimple(reader, simple.true)) return true
+  if (skipSimple(reader, simple.false)) return false
+  throw malformedMessage('a truth value is unreadable')
 }
 
 /** Reads bytes of `least` to `most` as hex without 0x. */

@@ -16,6 +16,7 @@ import {
   readBytes,
   readText,
   simple,
+  skipNull,
   writeBytes,
   writeHead,
   writeSimple,
@@ -27,7 +28,6 @@ import {
   digestOfHex,
   readDigestsRequest,
   readHeights,
-  readNull,
   voteLimits,
   writeDigestsRequest,
 } from '../primitives/vote-exchange.ts'
@@ -114,7 +114,7 @@ export function decodeStatementsAnswer(bytes: Uint8Array): StatementsAnswer {
     readLength(reader, 'an answer', 3, 3)
     if (readText(reader) !== 'statements') throw malformedMessage('an answer is of another kind')
     const statements = readList(reader, 'a list of statements', maxStatements, readStatementBytes)
-    return { statements, next: readNull(reader) ? null : readHeight(reader) }
+    return { statements, next: skipNull(reader) ? null : readHeight(reader) }
   })
 }
 

@@ -11,9 +11,9 @@ import {
   isPossibleChunk,
 } from '../primitives/body/body-header.ts'
 import { type Chunk, unpackChunk } from '../primitives/body/chunk.ts'
-import { type ByteReader, createByteReader, major, readHead } from '../primitives/cbor.ts'
+import { type ByteReader, createByteReader, major, readHead, skipNull } from '../primitives/cbor.ts'
 import { createRootBuilder } from '../primitives/merkle.ts'
-import { createValueCheck, malformedRow, skipNull } from './received-value.ts'
+import { createValueCheck, malformedRow } from './received-value.ts'
 import { readRowValue } from './row-codec.ts'
 import { rowLimits } from './row-limits.ts'
 import type { RowType } from './row-type.ts'

@@ -1,6 +1,14 @@
 /** Whether a value of a row that came from a stranger is one of the SDL's type, in the one form that it has as bytes. */
 import { ServiceError } from '../errors.ts'
-import { type ByteReader, major, readHead, simple, skipText } from '../primitives/cbor.ts'
+import {
+  type ByteReader,
+  headAt,
+  major,
+  readHead,
+  skipBoolean,
+  skipNull,
+  skipText,
+} from '../primitives/cbor.ts'
 import { double, map, negative } from './row-codec.ts'
 import { rowLimits } from './row-limits.ts'
 import type { RowScalar, RowType } from './row-type.ts'
@@ -45,20 +53,6 @@ function addItems(items: number, more: number): number {
   throw malformedRow(`a row has more than ${rowLimits.rowItems} items and properties`)
 }
 
-/** The first byte of the next item; one that no item begins with at the end. */
-const headAt = ({ bytes, at, end }: ByteReader): number => (at < end ? (bytes[at] ?? 0xff) : 0xff)
-
-/** Skips null; false for anything else. */
-export function skipNull(reader: ByteReader): boolean {
-  return skipSimple(reader, simple.null)
-}
-
-function skipSimple(reader: ByteReader, item: number): boolean {
-  if (headAt(reader) !== item) return false
-  reader.at += 1
-  return true
-}
-
 /** Skips a value of the type, but for null; false where there is none, and then the reader is anywhere. */
 type Skip = (reader: ByteReader) => boolean
 
@@ -69,9 +63,6 @@ const uncounted =
   (skip: Skip): SkipCounted =>
   (reader, items) =>
     skip(reader) ? items : -1
-
-const skipBoolean: Skip = (reader) =>
-  skipSimple(reader, simple.true) || skipSimple(reader, simple.false)
 
 /** A whole number that is safe. */
 const skipWhole: Skip = (reader) => {

@@ -94,12 +94,11 @@ function sortKeys(keys: readonly string[]): readonly string[] {
   return last.sorted
 }
 
-/** By length, then by their bytes: for ASCII the same as by characters, which takes no copies. */
+/** By length, then by their bytes: where one is ASCII the same as by characters, which takes no copies. */
 function compareKeys(a: string, b: string): number {
   const [aBytes, bBytes] = [Buffer.byteLength(a), Buffer.byteLength(b)]
   if (aBytes !== bBytes) return aBytes - bBytes
-  const isAscii = aBytes === a.length && bBytes === b.length
-  if (!isAscii) return Buffer.from(a).compare(Buffer.from(b))
+  if (aBytes !== a.length) return Buffer.from(a).compare(Buffer.from(b))
   return a < b ? -1 : 1
 }
 

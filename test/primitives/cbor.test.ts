@@ -10,6 +10,8 @@ import {
   readBytes,
   readHead,
   readText,
+  skipBoolean,
+  skipNull,
   skipString,
   skipText,
   writeBytes,
@@ -70,8 +72,10 @@ test('text of any length is written well, wherever a character is that is not AS
 test('hex becomes a byte string, an odd number of digits as if a zero stood in front', () => {
   fc.assert(
     fc.property(
-      fc.string({ unit: fc.constantFrom(...'0123456789abcdef'), maxLength: 80, size: 'max' }),
-      (hex) => {
+      fc.string({ unit: fc.constantFrom(...'0123456789abcdefABCDEF'), maxLength: 40, size: 'max' }),
+      fc.constantFrom(1, 2, 7, 9),
+      (digits, times) => {
+        const hex = digits.repeat(times)
         const out = createByteWriter(1)
         assert.ok(writeHex(out, `0x${hex}`, 2))
         const even = hex.length % 2 === 1 ? `0${hex}` : hex
@@ -87,7 +91,7 @@ test('hex becomes a byte string, an odd number of digits as if a zero stood in f
 test('a character that is no hex digit is noticed wherever it stands', () => {
   const bad = fc.constantFrom('g', 'G', ' ', '/', ':', '@', '`', '\0', 'ÿ', 'Ā', 'İ', '١')
   fc.assert(
-    fc.property(fc.nat(79), fc.integer({ min: 1, max: 80 }), bad, (at, length, character) => {
+    fc.property(fc.nat(299), fc.integer({ min: 1, max: 300 }), bad, (at, length, character) => {
       fc.pre(at < length)
       const hex = `${'a'.repeat(at)}${character}${'a'.repeat(length - at - 1)}`
       assert.equal(writeHex(createByteWriter(1), hex, 0), false)
@@ -115,6 +119,21 @@ test('strings beyond the end, and text that is not UTF-8, are refused', () => {
     assert.equal(readText(createByteReader(Buffer.from(hex, 'hex'))), undefined, hex)
     assert.equal(skipText(createByteReader(Buffer.from(hex, 'hex'))), false, hex)
   }
+})
+
+test('null and truth values are skipped, and nothing else is taken for one', () => {
+  const skips = [
+    [skipNull, [0xf6]],
+    [skipBoolean, [0xf4, 0xf5]],
+  ] as const
+  for (const [skip, taken] of skips)
+    for (let head = 0; head < 0x100; head++) {
+      const reader = createByteReader(Buffer.of(head, head))
+      const isTaken = taken.some((each) => each === head)
+      assert.equal(skip(reader), isTaken)
+      assert.equal(reader.at, isTaken ? 1 : 0)
+      assert.ok(!skip(createByteReader(Buffer.of(head), 0, 0)))
+    }
 })
 
 test('nothing at or after the end is read', () => {

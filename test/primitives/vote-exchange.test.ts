@@ -169,6 +169,62 @@ test('one request is bounded', async (t) => {
     })
   const largest: VoteRequest = { kind: 'digests', from: 64, to: 1_087, identities: many(64) }
   assert.deepEqual(decodeVoteRequest(encodeVoteRequest(largest)), largest)
+  const long = Buffer.alloc(voteLimits.maxRequestBytes + 1)
+  assert.throws(() => decodeVoteRequest(long), { facts: { why: 'it is longer than the limit' } })
+  assert.throws(() => decodeVoteRequest(long.subarray(1)), {
+    facts: { why: 'a request has a wrong length' },
+  })
+})
+
+test('one answer is bounded, and no item of it is of another kind', () => {
+  const [key, half] = [Buffer.alloc(32, 0xab), Buffer.alloc(16, 0xcd)]
+  const digest = [key, 2 ** 31 - 1, half]
+  const written: Seal = {
+    network: 'Local__Devnet',
+    blockNumber: 1,
+    blockHash: `0x${'11'.repeat(32)}`,
+    merkleRoot: '22'.repeat(32),
+    cidCount: 1,
+    signatureType: 'Ed25519',
+    signatureIdentity: '33'.repeat(32),
+    signatureValue: '44'.repeat(64),
+    createdAt: '2026-01-02T03:04:05Z',
+  }
+  const seals = (count: number, more: boolean): Uint8Array =>
+    encodeSealsAnswer({ seals: Array<Seal>(count).fill(written), more })
+  const { maxDigests, maxHeads, maxSeals } = voteLimits
+  assert.equal(decodeHeadsAnswer(encode(['heads', Array(maxHeads).fill(key)])).length, maxHeads)
+  assert.equal(decodeHeadsAnswer(encode(['heads', [Buffer.alloc(512)]]))[0]?.length, 512)
+  const digests = decodeDigestsAnswer(encode(['digests', Array(maxDigests).fill(digest)]))
+  assert.equal(digests.length, maxDigests)
+  assert.equal(decodeSealsAnswer(seals(maxSeals, false)).seals.length, maxSeals)
+  const refused: [(bytes: Uint8Array) => unknown, ...Uint8Array[]][] = [
+    [
+      decodeHeadsAnswer,
+      encode(['heads', Array(maxHeads + 1).fill(key)]),
+      encode(['heads', [Buffer.alloc(513)]]),
+      encode(['heads', ['text']]),
+      encode(['seals', [key]]),
+    ],
+    [
+      decodeDigestsAnswer,
+      encode(['digests', Array(maxDigests + 1).fill(digest)]),
+      encode(['digests', [digest.with(1, 2 ** 31)]]),
+      encode(['digests', [digest.with(2, Buffer.alloc(15))]]),
+      encode(['digests', [digest.with(2, Buffer.alloc(17))]]),
+      encode(['heads', [digest]]),
+    ],
+    [
+      decodeSealsAnswer,
+      seals(maxSeals + 1, true),
+      encode(['seals', [], null]),
+      encode(['seals', [], 1]),
+      encode(['heads', [], true]),
+      encode(['seals', [], true]).subarray(0, -1),
+    ],
+  ]
+  for (const [decode, ...answers] of refused)
+    for (const bytes of answers) assert.throws(() => decode(bytes), refusal)
 })
 
 test('any bytes are refused or read, and nothing else is thrown', () => {

@@ -44,7 +44,17 @@ test('a row is the canonical DAG-CBOR of its source and values, and is read back
 })
 
 test('objects with the same keys, or others, are sorted each for itself', () => {
-  const keys = fc.shuffledSubarray(['a', 'b', 'cc', '\u00e9', 'd\u00e9', ''])
+  const keys = fc.shuffledSubarray([
+    'a',
+    'b',
+    'cc',
+    '\u00e9',
+    'd\u00e9',
+    'dcc',
+    '\uffeea',
+    '\u{1f600}',
+    '',
+  ])
   fc.assert(
     fc.property(fc.array(keys, { maxLength: 12, size: 'max' }), (lists) => {
       const objects = lists.map((list) => Object.fromEntries(list.map((key, at) => [key, at])))
@@ -82,6 +92,7 @@ test('what follows the value that is asked for is not looked at', () => {
   bytes[2] = 0x82
   const places = openRowPlaces(bytes, 0, bytes.length)
   assert.equal(readRowValue(bytes, valuePlace(places, 0) ?? 0, bytes.length), 'first')
+  assert.deepEqual(places.found, [1, 3])
   assert.throws(() => readRowValue(bytes, valuePlace(places, 1) ?? 0, bytes.length), {
     code: 'VIEWS_ROW_MALFORMED',
   })
