@@ -17,6 +17,8 @@ import { blockSections, type Section } from '../collections.ts'
 const bodyVersion = 1
 const maxQuantityBytes = 32
 const quantityPattern = /^0x(?:0|[1-9a-f][0-9a-f]{0,63})$/
+/** Characters of a wrong value that an error shows. */
+const maxShown = 80
 /** More documents than any chain puts into a block; keeps a forged header from costing memory. */
 const maxDocuments = 1_000_000
 
@@ -89,10 +91,11 @@ function writeTotalDifficulty(out: ByteWriter, value: string | null): void {
     return
   }
   if (!quantityPattern.test(value)) {
+    const found = value.slice(0, maxShown)
     throw new ServiceError(
       'PRIMITIVES_BLOCK_MALFORMED',
-      `Block.totalDifficulty cannot be stored as quantity: ${JSON.stringify(value.slice(0, 80))}`,
-      { facts: { collection: 'Block', field: 'totalDifficulty', found: value.slice(0, 80) } },
+      `Block.totalDifficulty cannot be stored as quantity: ${JSON.stringify(found)}`,
+      { facts: { collection: 'Block', field: 'totalDifficulty', found } },
     )
   }
   const digits = value === '0x0' ? '' : value.slice(2)

@@ -7,14 +7,14 @@ import {
   openBody,
   openEncodedBody,
   verifyBody,
-} from '../../src/primitives/body/body.ts'
-import { cidText } from '../../src/primitives/cid-text.ts'
-import { blockSections } from '../../src/primitives/collections.ts'
-import { type BlockDocuments, toDocuments } from '../../src/primitives/documents.ts'
-import { sealRoot } from '../../src/primitives/seal.ts'
-import { encodeValues } from '../../src/primitives/values.ts'
-import { createChain, shapes } from '../support/chain/block-factory.ts'
-import { answeredBlock } from './arbitrary-block.ts'
+} from '../../../src/primitives/body/body.ts'
+import { cidText } from '../../../src/primitives/cid-text.ts'
+import { blockSections } from '../../../src/primitives/collections.ts'
+import { type BlockDocuments, toDocuments } from '../../../src/primitives/documents.ts'
+import { sealRoot } from '../../../src/primitives/seal.ts'
+import { encodeValues } from '../../../src/primitives/values.ts'
+import { createChain, shapes } from '../../support/chain/block-factory.ts'
+import { answeredBlock } from '../arbitrary-block.ts'
 
 const network = 'Ethereum__Mainnet'
 
