@@ -80,9 +80,7 @@ export function addHeights(ranges: HeightRanges, from: number, to: number = from
   const before = firstEndingAt(ranges, from - 1)
   let after = before
   let [low, high] = [from, to]
-  for (; after < ranges.length; after++) {
-    const range = ranges[after]
-    if (range === undefined || range[0] > to + 1) break
+  for (let range = ranges[after]; range && range[0] <= to + 1; range = ranges[++after]) {
     low = Math.min(low, range[0])
     high = Math.max(high, range[1])
   }
@@ -116,19 +114,20 @@ export function subtractHeights(ranges: HeightRanges, others: HeightRanges): Hei
 /** What of the ranges lies within `from` to `to`. */
 export function clipHeights(ranges: HeightRanges, from: number, to: number): HeightRanges {
   const clipped: HeightRange[] = []
-  for (let index = firstEndingAt(ranges, from); index < ranges.length; index++) {
-    const range = ranges[index]
-    if (range === undefined || range[0] > to) break
+  let index = firstEndingAt(ranges, from)
+  for (let range = ranges[index]; range && range[0] <= to; range = ranges[++index])
     clipped.push([Math.max(range[0], from), Math.min(range[1], to)])
-  }
   return clipped
 }
 
 /** What lies between the ranges, lowest first, at most `limit` ranges. */
 export function heightGaps(ranges: HeightRanges, limit: number): HeightRange[] {
   const gaps: HeightRange[] = []
-  for (let index = 1; index < ranges.length && gaps.length < limit; index++) {
-    gaps.push([(ranges[index - 1]?.[1] ?? 0) + 1, (ranges[index]?.[0] ?? 0) - 1])
+  let before: HeightRange | undefined
+  for (const range of ranges) {
+    if (gaps.length === limit) break
+    if (before !== undefined) gaps.push([before[1] + 1, range[0] - 1])
+    before = range
   }
   return gaps
 }
@@ -140,10 +139,7 @@ export function countHeights(ranges: HeightRanges): number {
 
 /** Every height, one at a time. */
 export function* eachHeight(ranges: HeightRanges, descending = false): Generator<number> {
-  for (let index = 0; index < ranges.length; index++) {
-    const range = ranges[descending ? ranges.length - 1 - index : index]
-    if (range === undefined) return
-    const [from, to] = range
+  for (const [from, to] of descending ? ranges.toReversed() : ranges) {
     if (descending) for (let height = to; height >= from; height--) yield height
     else for (let height = from; height <= to; height++) yield height
   }
@@ -156,10 +152,8 @@ export function* eachSpan(
   descending = false,
 ): Generator<number> {
   let last = -1
-  for (let index = 0; index < ranges.length; index++) {
-    const range = ranges[descending ? ranges.length - 1 - index : index]
-    if (range === undefined) return
-    const [low, high] = [Math.floor(range[0] / size), Math.floor(range[1] / size)]
+  for (const [from, to] of descending ? ranges.toReversed() : ranges) {
+    const [low, high] = [Math.floor(from / size), Math.floor(to / size)]
     for (let step = 0; step <= high - low; step++) {
       const span = descending ? high - step : low + step
       if (span !== last) yield span

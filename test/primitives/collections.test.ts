@@ -127,6 +127,12 @@ test('unsigned fields come last, so that a field has one place in the table and 
     const isUnsigned = fields.map((field) => field.unsigned === true)
     assert.deepEqual(isUnsigned, [...isUnsigned].sort())
   }
+  const unsigned = Object.values(collections).flatMap(({ name, fields }) =>
+    fields
+      .filter((field) => !storedFields(name).includes(field))
+      .map((field) => `${name}.${field.name}`),
+  )
+  assert.deepEqual(unsigned, ['Block.totalDifficulty', 'BlockSignature.cids'])
   assert.throws(() => fieldIndex('Log', 'event'), /broken invariant: Log has no field event/)
 })
 

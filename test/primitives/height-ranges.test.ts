@@ -68,18 +68,20 @@ describe('height ranges', () => {
     )
   })
 
-  it('can be clipped, and know their gaps', () => {
+  it('can be clipped, and know their gaps, as many as are asked for', () => {
     fc.assert(
-      fc.property(steps, height, height, (list, from, to) => {
+      fc.property(steps, height, height, fc.nat(3), (list, from, to, limit) => {
         const { ranges, model } = build(list)
         const inside = ascending(model).filter((each) => each >= from && each <= to)
         assert.deepEqual([...eachHeight(clipHeights(ranges, from, to))], inside)
         const [low = 0, high = -1] = [ascending(model)[0], ascending(model).at(-1)]
         const missing = Array.from({ length: high - low + 1 }, (_, index) => low + index)
+        const gaps = heightGaps(ranges, 100)
         assert.deepEqual(
-          [...eachHeight(heightGaps(ranges, 100))],
+          [...eachHeight(gaps)],
           missing.filter((each) => !model.has(each)),
         )
+        assert.deepEqual(heightGaps(ranges, limit), gaps.slice(0, limit))
       }),
     )
   })
