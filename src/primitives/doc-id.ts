@@ -38,13 +38,11 @@ export type DocID =
       readonly identity: string
     }
 
-const maxLength = 256
 const shape =
   /^(?:(block|tx)-(0x[0-9a-f]{64})|(log|entry)-(0x[0-9a-f]{64})-(0|[1-9][0-9]{0,15})|seal-(0x[0-9a-f]{64})-([0-9a-f]{66}|[0-9a-f]{64})|snapshot-(0|[1-9][0-9]{0,15})-(0|[1-9][0-9]{0,15})-([0-9a-f]{66}|[0-9a-f]{64}))$/
 
 /** Parses a docID; null when the text is not exactly what `docIDs` builds. */
 export function parseDocID(text: string): DocID | null {
-  if (text.length > maxLength) return null
   const match = shape.exec(text)
   if (match === null) return null
   const [, whole, hash = '', indexed, owner = '', index = ''] = match

@@ -26,6 +26,27 @@ for (const [text, parts] of cases) {
   })
 }
 
+test('a docID may have numbers up to 2^53 - 1, and identities of 32 or 33 bytes', () => {
+  const most = Number.MAX_SAFE_INTEGER
+  const short = '02'.repeat(32)
+  assert.deepEqual(parseDocID(docIDs.log(hash, most)), {
+    collection: 'Log',
+    blockHash: hash,
+    logIndex: most,
+  })
+  assert.deepEqual(parseDocID(docIDs.seal(hash, short)), {
+    collection: 'BlockSignature',
+    blockHash: hash,
+    identity: short,
+  })
+  assert.deepEqual(parseDocID(docIDs.snapshot(most, most, short)), {
+    collection: 'SnapshotSignature',
+    startBlock: most,
+    endBlock: most,
+    identity: short,
+  })
+})
+
 test('a docID that is not exactly what is built is none', () => {
   const near = [
     '',
@@ -41,6 +62,8 @@ test('a docID that is not exactly what is built is none', () => {
     `entry-${hash}-`,
     `seal-${hash}-${identity}0`,
     `snapshot-1-${identity}`,
+    `snapshot-9007199254740992-1-${identity}`,
+    `snapshot-1-9007199254740992-${identity}`,
     `bae-${hash}`,
   ]
   for (const text of near) assert.equal(parseDocID(text), null, text)

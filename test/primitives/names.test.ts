@@ -11,6 +11,8 @@ test('every collection name carries the prefix <Chain>__<Network>__', () => {
 test('names that can be read back from a type name are accepted', () => {
   assert.equal(networkName('Arbitrum_One', '42161'), 'Arbitrum_One__42161')
   assert.equal(networkName('L2', 'test_net'), 'L2__test_net')
+  const longest = 'x'.repeat(64)
+  assert.equal(networkName(longest, longest), `${longest}__${longest}`)
 })
 
 test('names that cannot be read back are refused with the reason', () => {

@@ -88,6 +88,21 @@ test('a message is bounded before it is decoded', () => {
   }
 })
 
+test('a seal has numbers, a network and a signature up to their bounds', () => {
+  const bounds: Partial<Seal>[] = [
+    { blockNumber: 2 ** 31 - 1 },
+    { blockNumber: 0, cidCount: 0 },
+    { cidCount: 2 ** 32 - 1 },
+    { network: 'x'.repeat(130) },
+    { signatureValue: 'ab' },
+    { signatureValue: 'ab'.repeat(80) },
+  ]
+  for (const change of bounds) {
+    const given = { ...parts, ...change }
+    assert.deepEqual(decodeSealedBlock(encodeSealedBlock([given], null)).seals, [given])
+  }
+})
+
 test('seals that no Generator makes are refused', async (t) => {
   const cases: [string, Partial<Seal>][] = [
     ['no signature', { signatureValue: '' }],

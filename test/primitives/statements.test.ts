@@ -68,6 +68,17 @@ describe('a signed head', () => {
     })
   }
 
+  test('has numbers and a network up to their bounds', () => {
+    const [vector] = heads
+    assert.ok(vector !== undefined)
+    const most = { number: 2 ** 31 - 1, nodeHeight: 2 ** 31 - 1, sequence: 2 ** 53 - 1 }
+    const head = { ...decodeHead(fromHex(vector.message)), ...most, network: 'x'.repeat(130) }
+    assert.deepEqual(decodeHead(encodeHead(head)), head)
+    const long = Buffer.alloc(513)
+    assert.throws(() => decodeHead(long), { facts: { why: 'it is longer than the limit' } })
+    assert.throws(() => decodeHead(long.subarray(1)), { facts: { why: 'its form is unknown' } })
+  })
+
   test('that no Generator makes is refused', async (t) => {
     const [vector] = heads
     assert.ok(vector !== undefined)
