@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { toEventSelector } from 'viem'
+import { keccak256, stringToBytes, toEventSelector } from 'viem'
 import { eventTopics } from '../../src/views/event-topics.ts'
 import { lensHash } from '../../src/views/lens-hash.ts'
 import { hintsOf, type ViewHints } from '../../src/views/view-hints.ts'
@@ -10,6 +10,8 @@ import { parseViewQuery } from '../../src/views/view-query.ts'
 import { openSetLens, streamed } from '../lenses/support/fed-lens.ts'
 import { recordedLogs, tokenAbi } from '../lenses/support/fixture-logs.ts'
 import { anyEvent } from '../lenses/support/random-event.ts'
+
+const toEventHash = (signature: string): string => keccak256(stringToBytes(signature))
 
 /** A lens by its name, or a module of somebody else's. */
 type Step = readonly [name: string, args: object]
@@ -155,6 +157,39 @@ test('the first topics of events are those that viem computes', () => {
     }),
     { numRuns: 500 },
   )
+})
+
+test('the first topic of an event has the whole names of its types', () => {
+  const topicOf = (inputs: unknown): unknown =>
+    eventTopics([{ type: 'event', name: 'E', ...(inputs === undefined ? {} : { inputs }) }])
+  const bool = { type: 'bool' }
+  const cases: [inputs: unknown, types: string][] = [
+    [undefined, ''],
+    [[], ''],
+    [[{ type: 'uint' }, { type: 'int[]' }, { type: 'uint[2][]' }], 'uint256,int256[],uint256[2][]'],
+    [[{ type: 'bytes32[12]', indexed: true, name: 'x' }, bool], 'bytes32[12],bool'],
+    [[{ type: 'tuple', components: [bool, { type: 'uint' }] }], '(bool,uint256)'],
+    [[{ type: 'tuple[3]', components: [{ type: 'tuple[]', components: [] }] }], '(()[])[3]'],
+  ]
+  for (const [inputs, types] of cases)
+    assert.deepEqual(topicOf(inputs), [toEventHash(`E(${types})`)], types)
+  const odd = ['', 'Foo', 'uint[', 'uint[x]', 'uint[]x', 'tuple', 'tuple[]', 7, null, undefined]
+  for (const type of odd) assert.equal(topicOf([{ type }]), null)
+  for (const inputs of [7, 'bool', {}, [{ type: 'tuple', components: [{ type: 'tuple' }] }]])
+    assert.equal(topicOf(inputs), null)
+})
+
+test('an ABI gives each first topic once, of its events alone, and none where it is not plain', () => {
+  const event = { type: 'event', name: 'E', inputs: [] }
+  const others = [{ type: 'function', name: 7 }, { type: 'error' }, {}]
+  const expected = [toEventHash('E()')]
+  assert.deepEqual(eventTopics([...others, event, { ...event, anonymous: false }]), expected)
+  assert.deepEqual(eventTopics(JSON.stringify([event])), expected)
+  assert.deepEqual(eventTopics([]), [])
+  const unread = ['', '[', '{}', '7', 'null', `[${JSON.stringify(event)}, "\\u0041"]`]
+  for (const abi of [...unread, {}, 7, null, undefined]) assert.equal(eventTopics(abi), null)
+  for (const change of [{ name: 7 }, { name: undefined }, { anonymous: true }])
+    assert.equal(eventTopics([event, { ...event, ...change }]), null)
 })
 
 test('an ABI of which an entry or a parameter is no object has no first topics', () => {
