@@ -2,17 +2,49 @@ import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { describe, test } from 'node:test'
 import { promisify } from 'node:util'
+import { ServiceError } from '../../src/errors.ts'
 import { parseRowType, registryName } from '../../src/views/row-type.ts'
 import { assertParsesOrRefuses, assertRefused } from './refusals.ts'
 
 const plain = { list: false, index: false, description: '' }
 
-test('what is wrong quotes no more than 300 characters of the author', () => {
-  const type = 'T'.repeat(8_000)
-  assert.throws(
-    () => parseRowType(`type A { a: ${type} }`),
-    ({ message }: Error) => message.startsWith('the SDL, line 1') && message.length < 400,
-  )
+/** The error with which an SDL is refused: its message behind the place, and its facts. */
+function refusalOf(sdl: string): { what: string; facts: unknown } {
+  try {
+    parseRowType(sdl)
+  } catch (error) {
+    assert.ok(error instanceof ServiceError)
+    return {
+      what: error.message.replace(/^the SDL, line \d+, column \d+: /, ''),
+      facts: error.facts,
+    }
+  }
+  return assert.fail('it is accepted')
+}
+
+test('what is wrong quotes up to 300 characters of the author, and has its place as facts', () => {
+  const start = 'the field a has the type '
+  const [most, more] = [300, 301].map((length) => 'T'.repeat(length - start.length))
+  const sdlOf = (type: string | undefined): string => `type A {\n  a: ${type} }`
+  const facts = { line: 2, column: 6 }
+  assert.deepEqual(refusalOf(sdlOf(most)), { what: `${start}${most}`, facts })
+  assert.deepEqual(refusalOf(sdlOf(more)), { what: `${start}${more?.slice(2)}…`, facts })
+})
+
+test('names have up to 128 letters, a type up to 256 fields, and brackets nest up to 32', () => {
+  const [name, longer] = ['x'.repeat(128), 'x'.repeat(129)]
+  assert.equal(parseRowType(`type ${name} { ${name}: Int }`).fields[0]?.name, name)
+  const tooLong = `the name ${longer} has more than 128 letters`
+  assert.equal(refusalOf(`type ${longer} { x: Int }`).what, tooLong)
+  assert.equal(refusalOf(`type A { ${longer}: Int }`).what, tooLong)
+  const typeOf = (fields: number): string =>
+    `type A { ${Array.from({ length: fields }, (_, index) => `f${index}: Int`).join(' ')} }`
+  assert.equal(parseRowType(typeOf(256)).fields.length, 256)
+  assert.equal(refusalOf(typeOf(257)).what, 'this is field 257')
+  const nested = (lists: number): string =>
+    `type A { x: ${'['.repeat(lists)}Int${']'.repeat(lists)} y: [Int] }`
+  assert.match(refusalOf(nested(31)).what, /^the field x has the type \[{31}Int/)
+  assert.equal(refusalOf(nested(32)).what, 'more than 32 brackets are open at once')
 })
 
 test('a type gives a View its name, and rows their fields', () => {
@@ -113,14 +145,15 @@ describe('an SDL is refused with the place, what is wrong and what is accepted',
       /looks like one of ours/,
       /underscores/,
     ],
+    ['a name that begins as ours do', 'type _A { x: Int }', /looks like one of ours/, /a letter/],
+    ...['true', 'false', 'null'].map((name): [string, string, RegExp, RegExp] => [
+      `a field named ${name}`,
+      `type A { ${name}: Int }`,
+      new RegExp(`column 10: the name ${name} has a meaning`),
+      /none of COUNT, .*, true, false, null/,
+    ]),
     ['a field of ours', 'type A { _docID: ID }', /column 10: the name _docID has/, /COUNT/],
     ['the name of an aggregate', 'type A { SUM: Int }', /the name SUM has/, /COUNT/],
-    [
-      'too many fields',
-      `type A { ${Array.from({ length: 257 }, (_, index) => `f${index}: Int`).join(' ')} }`,
-      /this is field 257/,
-      /at most 256; put .* JSON/,
-    ],
     [
       'the name of a type beside a View',
       'type TransferFilterArg { x: Int }',
@@ -168,6 +201,24 @@ describe('an SDL is refused with the place, what is wrong and what is accepted',
       /without/,
     ],
     ['an index on JSON', 'type A { x: JSON @index }', /the field x is JSON/, /Leave @index out/],
+    [
+      'two directives on a field',
+      'type A { x: Int @index @index }',
+      /column 24: the field x has two directives/,
+      /@index/,
+    ],
+    [
+      'two arguments of a condition',
+      'type A @materialized(if: true, unless: true) { x: Int }',
+      /the type has @materialized\(if: true, unless: true\)/,
+      /once/,
+    ],
+    [
+      'another argument of a condition',
+      'type A @materialized(unless: true) { x: Int }',
+      /the type has @materialized\(unless: true\)/,
+      /once/,
+    ],
     ['another directive', 'type A { x: Int @unique }', /column 17: .* x has @unique/, /@index/],
     ['a relation', 'type A { x: Int @relation(name: "y") }', /x has @relation/, /@index/],
     [
@@ -175,6 +226,12 @@ describe('an SDL is refused with the place, what is wrong and what is accepted',
       '"feed: both" type A { x: Int }',
       /the line "feed: both"/,
       /feed: stream, or feed: single/,
+    ],
+    [
+      'two feeds',
+      '"""\nfeed: single\nfeed: single\n"""\ntype A { x: Int }',
+      /line 1, column 1: the description has the line "feed: single"/,
+      /one line/,
     ],
     [
       'brackets without end',

@@ -5,7 +5,7 @@ import fc from 'fast-check'
 import { keccak256, stringToBytes, toEventSelector } from 'viem'
 import { eventTopics } from '../../src/views/event-topics.ts'
 import { lensHash } from '../../src/views/lens-hash.ts'
-import { hintsOf, type ViewHints } from '../../src/views/view-hints.ts'
+import { hasNothingOfNothing, hintsOf, type ViewHints } from '../../src/views/view-hints.ts'
 import { parseViewQuery } from '../../src/views/view-query.ts'
 import { openSetLens, streamed } from '../lenses/support/fed-lens.ts'
 import { recordedLogs, tokenAbi } from '../lenses/support/fixture-logs.ts'
@@ -138,6 +138,17 @@ for (const [what, text, steps, expected] of cases) {
     assert.deepEqual(hintsFor(text, steps), expected)
   })
 }
+
+test('only lenses that all ship are known to make nothing of nothing', () => {
+  const [ours, foreign] = ['filter', 'foreign'].map((name) => ({
+    hash: lensHash(moduleOf(name)),
+    args: '',
+  }))
+  assert.ok(ours !== undefined && foreign !== undefined)
+  for (const lenses of [[], [ours], [ours, ours]]) assert.ok(hasNothingOfNothing(lenses))
+  for (const lenses of [[foreign], [ours, foreign], [foreign, ours]])
+    assert.ok(!hasNothingOfNothing(lenses))
+})
 
 test('a View without arguments, or with such as are no JSON, has no hints', () => {
   const parsed = parseViewQuery(query, 'Ethereum__Mainnet')

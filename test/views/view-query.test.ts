@@ -38,6 +38,11 @@ test('a View of another chain is foreign, and nothing is wrong with it', () => {
   assert.deepEqual(parseViewQuery('Arbitrum__One__Log { data }', network), {
     foreign: 'Arbitrum__One__Log',
   })
+  for (const name of ['Arbitrum__Log', 'A__B__C__Log', 'Arbitrum__One__Event', 'Arbitrum_One_Log'])
+    assert.throws(() => parseViewQuery(`${name} { data }`, network), {
+      code: 'VIEWS_QUERY_INVALID',
+      message: `the query, line 1, column 1: ${name} is not a collection`,
+    })
 })
 
 describe('a query is refused with the place, what is wrong and what is accepted', () => {
