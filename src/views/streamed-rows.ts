@@ -130,7 +130,8 @@ function encode(groups: readonly OpenRows[], rows: Buffer): Uint8Array<ArrayBuff
 export function decodeStreamPiece(bytes: Uint8Array, first: number): StreamedRows[] {
   const reader = createByteReader(bytes)
   const fields = readHead(reader, major.array)
-  if (fields < 0 || fields % fieldsOfGroup !== 0 || fields > bytes.length) throw malformed(reader)
+  // What is no list has -1.
+  if (fields % fieldsOfGroup !== 0) throw malformed(reader)
   const groups: StreamedRows[] = []
   let next = first
   for (let index = 0; index < fields / fieldsOfGroup; index++) {

@@ -127,6 +127,17 @@ test('a block is taken with numbers and hashes at their bounds, and refused beyo
   }
 })
 
+test('terms are refused where their list names more parts than there are, or half a term', () => {
+  const term = Buffer.from(encode([1, 2, Buffer.alloc(32, 3)])).subarray(1)
+  const hash = Buffer.alloc(32, 1)
+  const block = Buffer.from(encode([[7, hash, hash, 1, 0, hash, Buffer.of(9), []]])).subarray(0, -1)
+  const read = (head: string) =>
+    readOrRefused(Buffer.concat([block, Buffer.from(head, 'hex'), term]))
+  assert.equal(read('83')?.length, 1)
+  for (const head of ['80', '82', '84', '85', '86', '9b0000030000000000'])
+    assert.equal(read(head), null, head)
+})
+
 test('a block counts 180 bytes and its rows or failure, each of its terms 128 and its value', () => {
   const block = { height: 1, blockHash: namedHash('1'), documentsRoot: emptyRowsRoot }
   assert.equal(blockRowsBytes({ ...block, failure: Buffer.alloc(7) }), 187)

@@ -134,6 +134,8 @@ describe('a piece that is damaged', () => {
       decodeStreamPiece(encode([...group, ...group.with(1, Buffer.alloc(0))]), 0).length,
       2,
     )
+    const ofNothing = decodeStreamPiece(encode(group.with(3, Buffer.alloc(4))), 0)
+    assert.deepEqual([...(ofNothing[0]?.chunk.values(0) ?? [0])], [])
     const refused = [
       group.with(0, -1),
       group.with(1, 0),
@@ -148,7 +150,12 @@ describe('a piece that is damaged', () => {
     ]
     for (const fields of refused)
       assert.throws(() => decodeStreamPiece(encode(fields), 0), { code: 'VIEWS_ROW_MALFORMED' })
-    for (const damaged of [encode(7), Buffer.concat([encode(group), Buffer.of(0)])])
+    const counted = [4, 5, 6, 7].map((fields) => {
+      const two = encode([...group, ...group])
+      two[0] = 0x80 + fields
+      return two
+    })
+    for (const damaged of [...counted, encode(7), Buffer.concat([encode(group), Buffer.of(0)])])
       assert.throws(() => decodeStreamPiece(damaged, 0), { code: 'VIEWS_ROW_MALFORMED' })
   })
 
