@@ -86,7 +86,6 @@ function addCids(
 
 function addFields(collecting: Collecting, opened: Chunk): void {
   const kinds = indexed[collecting.section]
-  if (kinds.length === 0) return
   const reader = createByteReader(opened.bytes)
   for (let index = 0; index < opened.length; index++) {
     reader.at = opened.start(opened.first + index)

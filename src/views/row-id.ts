@@ -18,7 +18,7 @@ export function rowID({ view, blockHash, position }: RowID): string {
 
 /** Null where the text is not exactly what `rowID` makes. */
 export function parseRowID(text: string): RowID | null {
-  const [, view, blockHash, position] = shape.exec(text) ?? []
-  if (view === undefined || blockHash === undefined) return null
-  return { view, blockHash, position: Number(position) }
+  const [, view = '', blockHash = '', digits] = shape.exec(text) ?? []
+  const position = Number(digits)
+  return Number.isSafeInteger(position) ? { view, blockHash, position } : null
 }

@@ -68,6 +68,36 @@ test('hashes, senders, receivers, log addresses, every topic and every CID can b
   )
 })
 
+test('values that end alike, and one value of two kinds, are a term each', () => {
+  /** The bytes by which terms are told apart at first are those at the end. */
+  const ending = (first: string, bytes: number): string =>
+    `0x${first.repeat(bytes - 8)}${'00'.repeat(8)}`
+  const [one, other] = ['11', '22'].map((first) => ending(first, 20))
+  const hashes = ['11', '22', '33'].map((first) => ending(first, 32))
+  const transactions = hashes.map((hash) => ({
+    hash,
+    from: one,
+    to: hash === hashes[0] ? one : other,
+  }))
+  const logs = [one, other, one].map((address, index) => ({
+    address,
+    data: '0x',
+    logIndex: `0x${index}`,
+    topics: index === 1 ? [] : hashes,
+  }))
+  const block = {
+    hash: hashes[0],
+    number: '0x1',
+    parentHash: hashes[1],
+    timestamp: '0x1',
+    transactions,
+  }
+  const documents = toDocuments('Local__Devnet', block, [{ logs }, {}, {}])
+  const terms = found(documents)
+  assert.deepEqual(new Set(terms), expected(documents))
+  assert.equal(new Set(terms).size, terms.length)
+})
+
 test('a value that a chunk holds many times is one term of that chunk', () => {
   for (const { block, receipts } of createChain({ count: 1, shape: shapes.full })) {
     const documents = toDocuments('Ethereum__Mainnet', block, receipts)

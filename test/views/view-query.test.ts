@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { print } from 'graphql'
+import { networkOfQuery } from '../../src/views/query-network.ts'
 import {
   checkMaterializable,
   parseViewQuery,
@@ -43,6 +44,13 @@ test('a View of another chain is foreign, and nothing is wrong with it', () => {
       code: 'VIEWS_QUERY_INVALID',
       message: `the query, line 1, column 1: ${name} is not a collection`,
     })
+})
+
+test('the network of a query is the one that it names, or else that of Ethereum', () => {
+  assert.equal(networkOfQuery('Arbitrum__One__Log { data }'), 'Arbitrum__One')
+  for (const name of ['Log', 'Ethereum__Mainnet__Log'])
+    assert.equal(networkOfQuery(`${name} { data }`), 'Ethereum__Mainnet')
+  assert.throws(() => networkOfQuery('Event { data }'), { code: 'VIEWS_QUERY_INVALID' })
 })
 
 describe('a query is refused with the place, what is wrong and what is accepted', () => {
