@@ -25,6 +25,23 @@ function withBlob(codec: number, blob: Uint8Array, lenses = 0): Buffer {
   return Buffer.concat([head, count, ...args, Buffer.from([codec]), size, blob])
 }
 
+/** The wire bytes of a View of any size; its blob has no module. */
+function wireOf({ query, sdl, lenses }: View): Buffer {
+  const sizes = (value: number, bytes: number): Buffer => {
+    const size = Buffer.alloc(bytes)
+    size.writeUIntLE(value, 0, bytes)
+    return size
+  }
+  const sized = (text: string): Buffer =>
+    Buffer.concat([sizes(Buffer.byteLength(text), 4), Buffer.from(text)])
+  return Buffer.concat([
+    Buffer.from('VWL\u0001'),
+    ...[sized(query), sized(sdl), sizes(lenses.length, 2)],
+    ...lenses.flatMap(({ args }, index) => [sizes(index + 1, 4), sized(args)]),
+    Buffer.from([0, 2, 0, 0, 0, 0, 0]),
+  ])
+}
+
 function* megabytes(count: number): Generator<Buffer> {
   const zeros = Buffer.alloc(1024 * 1024)
   for (let index = 0; index < count; index += 1) yield zeros
@@ -159,39 +176,53 @@ describe('bytes that are no View', () => {
 
 describe('the limits of the registry chain', () => {
   const lens = { args: '', wasm: emptyModule }
-  const atLimit: readonly [string, View, View][] = [
+  const atLimit: readonly [string, View, View, string][] = [
     [
       'a query of 8,192 bytes',
       { ...small, query: 'q'.repeat(viewLimits.query) },
       { ...small, query: `${'q'.repeat(viewLimits.query - 1)}ä` },
+      'the query has 8193 bytes, and 8192 are accepted',
     ],
     [
       'an SDL of 8,192 bytes',
       { ...small, sdl: 's'.repeat(viewLimits.sdl) },
       { ...small, sdl: 's'.repeat(viewLimits.sdl + 1) },
+      'the SDL has 8193 bytes, and 8192 are accepted',
     ],
     [
       'arguments of 65,536 bytes',
       { ...small, lenses: [{ ...lens, args: 'a'.repeat(viewLimits.args) }] },
-      { ...small, lenses: [{ ...lens, args: 'a'.repeat(viewLimits.args + 1) }] },
+      { ...small, lenses: [lens, { ...lens, args: 'a'.repeat(viewLimits.args + 1) }] },
+      'the arguments of lens 2 has 65537 bytes, and 65536 are accepted',
     ],
     [
       '256 lenses',
       { ...small, lenses: Array.from({ length: viewLimits.lenses }, () => lens) },
       { ...small, lenses: Array.from({ length: viewLimits.lenses + 1 }, () => lens) },
+      'these are not wire bytes of a View: 257 lenses are more than 256',
     ],
     [
       'modules of 10 MiB with their lengths',
       { ...small, lenses: [{ args: '', wasm: Buffer.alloc(viewLimits.blob - 6) }] },
       { ...small, lenses: [{ args: '', wasm: Buffer.alloc(viewLimits.blob - 5) }] },
+      'the lenses has 10485761 bytes, and 10485760 are accepted',
     ],
   ]
-  for (const [what, accepted, refused] of atLimit) {
+  for (const [what, accepted, refused, message] of atLimit) {
     test(`${what} are accepted, and one more refused`, () => {
       assert.deepEqual(plain(decodeView(encodeView(accepted))), plain(accepted))
-      assert.throws(() => encodeView(refused), ServiceError)
+      assert.throws(() => encodeView(refused), { message })
     })
   }
+
+  test('hold for bytes that somebody else made as well', () => {
+    for (const [, , refused, message] of atLimit.slice(0, -1))
+      assert.throws(() => decodeView(wireOf(refused)), { message })
+    const zipped = zstdCompressSync(Buffer.alloc(viewLimits.blob + 1))
+    assert.throws(() => decodeView(withBlob(1, zipped)), {
+      message: 'the decompressed lenses has 10485761 bytes, and 10485760 are accepted',
+    })
+  })
 
   test('393,216 bytes in all are accepted, and one more refused', () => {
     const view = (bytes: number): View => ({
