@@ -173,6 +173,25 @@ test('missing heights are given up after a while, which is longer the more Hosts
   assert.deepEqual([asked(), awaited()], [['0 to 1', '3 to 3'], 2])
 })
 
+test('missing heights that were given up are looked at as rarely as before', async (t) => {
+  const filling = await openFilling(t, [2], { peers: ['A', 'B'] })
+  const { state, check, awaited } = filling
+  const reading = t.mock.method(state.parts.store.reader, 'read')
+  const readsOfCheck = async (): Promise<number> => {
+    const before = reading.mock.callCount()
+    await check()
+    return reading.mock.callCount() - before
+  }
+  filling.serving = () => null
+  const reads = await readsOfCheck()
+  filling.serving = () => 1
+  await check()
+  assert.equal(awaited(), 2)
+  await check(7)
+  assert.equal(awaited(), 0)
+  assert.equal(await readsOfCheck(), reads)
+})
+
 test('nothing is asked for any more once it is closed, which ends what is being asked', async (t) => {
   const { refill, check, asked, awaited } = await openFilling(t, [2, 4], { peers: ['A'] })
   await check()
