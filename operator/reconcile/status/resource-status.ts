@@ -83,7 +83,7 @@ export function wantedStatus<R extends Workload, F>(
     ...(suspended === null ? {} : { Suspended: suspended }),
     ...(findings.waiting === null ? {} : { Paused: pausedStatement(findings, findings.waiting) }),
   }
-  const figures = { nodes, ...totals(nodes.slice(0, wantedReplicas(resource))) }
+  const figures = { nodes, ...totals(nodes) }
   const isNews =
     hasNewIdentity(resource.status?.nodes ?? [], nodes) ||
     hasBegunOrEnded(resource.status ?? {}, figures)

@@ -114,6 +114,26 @@ test('a replica that was not asked yet keeps its figures, one that does not answ
   assert.equal(silent[0]?.peerID, 'first')
 })
 
+test('of a replica it is said what is known of it, and nothing of what is not', () => {
+  const of = (before: Partial<NodeStatus>, seen: HealthView | null | undefined): unknown => {
+    const given = { ...facts, claims: [], views: new Map([[0, seen]]) }
+    return nodeStatuses(withNodes([{ ordinal: 0, ...before }]), given)[0]
+  }
+  const figures = { head: 9, lastBlockTime, lag: 3, peers: 1, upstreamMode: 'http' } as const
+  assert.deepEqual(of({}, undefined), { ordinal: 0 })
+  assert.deepEqual(of(figures, undefined), { ordinal: 0, ...figures })
+  assert.deepEqual(of(figures, null), { ordinal: 0 })
+  const starting: HealthView = {
+    ...{ ...view, peerID: null, genesis: null, chainID: null, identity: null },
+    ...{ head: null, lastBlockTime: null, lag: null, peers: [] },
+  }
+  assert.deepEqual(of(figures, starting), { ordinal: 0, peers: 0 })
+  const watching: HealthView = { ...starting, head: 0, lag: 0, upstreamMode: 'websocket' }
+  assert.deepEqual(of({}, watching), {
+    ...{ ordinal: 0, head: 0, lag: 0, peers: 0, upstreamMode: 'websocket' },
+  })
+})
+
 test('the chain ID of a Host is what its Generators say of the chain that it stores, or said', () => {
   const other = `0x${'cd'.repeat(32)}`
   const chainIDs = new Map([[genesis, 31_337]])
@@ -201,7 +221,8 @@ test('the signing key of a silent replica stays on record while its keys claim i
 test('another key in the same key directory is reported with both, one of a new directory is not', () => {
   const before: NodeStatus = { ...known, identity: 'aa' }
   const after: NodeStatus = { ...known, identity: 'bb' }
-  assert.deepEqual(changedSigningKeys([before], [after]), [
+  const other: NodeStatus = { ...before, ordinal: 1, identity: 'cc' }
+  assert.deepEqual(changedSigningKeys([other, before], [after, other]), [
     'Replica 0 signs with bb, and did with aa.',
   ])
   assert.deepEqual(changedSigningKeys([before], [{ ...after, keysClaimUID: 'new' }]), [])
@@ -238,6 +259,24 @@ test('a removed replica of which neither key nor keys claim is left is forgotten
   assert.deepEqual(of({ keyring: { exists: false, fingerprints: new Map() } }), [remembered])
   assert.deepEqual(of({ keyring: null }), [remembered])
   assert.equal((of({}, 2)[0] as NodeStatus).keyringFingerprint, 'abc', 'while it is wanted')
+})
+
+test('a removed replica that never had a key is forgotten', () => {
+  const keyless: NodeStatus = { ordinal: 1, peerID: 'other' }
+  const nodes = nodeStatuses(withNodes([known, keyless]), { ...facts, keyring: null })
+  assert.deepEqual(
+    nodes.map(({ ordinal }) => ordinal),
+    [0],
+  )
+})
+
+test('replicas are listed in the order of their numbers, however they were before', () => {
+  const third = { ...remembered, ordinal: 2 }
+  const nodes = nodeStatuses(withNodes([third, second, known]), { ...facts, keyring: null })
+  assert.deepEqual(
+    nodes.map(({ ordinal }) => ordinal),
+    [0, 1, 2],
+  )
 })
 
 test('a claim of a deleted resource, or one that is being deleted, says nothing of the new one', () => {

@@ -86,6 +86,8 @@ test('the image is that of the planned pods, or the former one before there is a
   const program = spec.template.spec.containers.find(({ name }) => name === 'host')
   assert.ok(program?.image)
   assert.equal(wanted({ status, findings: { plan } }).facts['image'], program.image)
+  spec.template.spec.containers.unshift({ name: 'sidecar', image: 'another' })
+  assert.equal(wanted({ status, findings: { plan } }).facts['image'], program.image)
   assert.equal(wanted({ status }).facts['image'], 'former')
   assert.equal('image' in wanted({}).facts, false)
   assert.equal(

@@ -113,6 +113,8 @@ describe('Served', () => {
       hosts: [{ name: 'a', state: 'live', served: '1/1', rows: 7, lastBlock: 9 }],
     })
     assert.equal(condition('Served', { situations: [asking] }).reason, 'Pending')
+    const some = [situation('a'), { ...situation('b', null), isAsked: false }]
+    assert.equal(condition('Served', { situations: some }, before).reason, 'AllServe')
   })
 })
 
