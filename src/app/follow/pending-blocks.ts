@@ -56,7 +56,7 @@ export function createPendingBlocks(base: FollowedBlock | null): PendingBlocks {
     },
     retract: (place) => {
       change(blocks.filter(({ number }) => place !== null && number <= place.number))
-      below = blocks.length > 0 && below !== null ? below : place
+      if (blocks.length === 0) below = place
     },
     drop: (count) => {
       below = blocks[count - 1] ?? below
