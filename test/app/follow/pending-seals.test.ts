@@ -76,4 +76,5 @@ test('the root is the one that most Generators sealed, each counted once, of as 
   assert.equal(sealedRoot([named('a', '00'), named('b', 'ff'), named('c', 'ff')]), 'ff')
   assert.equal(sealedRoot([named('b', 'ff'), named('a', '00'), named('a', '00')]), '00')
   assert.equal(sealedRoot([named('a', 'ff'), named('a', 'ff'), named('b', '00')]), '00')
+  assert.equal(sealedRoot([named('b', '00'), named('a', 'ff')]), '00')
 })

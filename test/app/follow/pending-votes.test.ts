@@ -53,6 +53,37 @@ test('Hosts that signed exactly these rows agree, those that signed others diffe
   assert.deepEqual(judge(book, 8), { agreeing: [], direct: [], differing: [] })
 })
 
+test('rows of another root, or of another number, are other rows', () => {
+  const book = createPendingVotes({ runtime: 1 })
+  book.add(said(A, 7), true)
+  const rows = { ...leafOf(view, 'right'), number: 7, hash: namedHash('a 7') }
+  const others = [
+    { ...rows, rowsRoot: leafOf(view, 'wrong').rowsRoot },
+    { ...rows, count: 2 },
+  ]
+  for (const other of others)
+    assert.deepEqual(book.judge(other, []), { agreeing: [], direct: [], differing: [A] })
+})
+
+test('the highest height that a Host signed is that, in whatever order it signed', () => {
+  const highest = (...heights: readonly number[]): number => {
+    const book = createPendingVotes({ runtime: 1 })
+    for (const number of heights) book.add(said(A, number), true)
+    book.add(said(A, 20, { ids: [otherView] }), true)
+    return book.highest(A, view)
+  }
+  assert.deepEqual([highest(7, 9, 8), highest(9, 8, 7), highest()], [9, 9, -1])
+})
+
+test('what a Host signed of a block that it left is not among what it signed at a height', () => {
+  const book = createPendingVotes({ runtime: 1 })
+  book.add(said(A, 7, { branch: 'old' }), true)
+  assert.deepEqual([book.signers(view, 7, 7), book.highest(A, view)], [[A], 7])
+  book.add(said(A, 7, { ids: [otherView] }), true)
+  assert.deepEqual([book.signers(view, 7, 7), book.highest(A, view)], [[], -1])
+  assert.deepEqual([book.signers(otherView, 7, 7), book.highest(A, otherView)], [[A], 7])
+})
+
 test('a Host that signed two results of one View has no vote', () => {
   const book = createPendingVotes({ runtime: 1 })
   book.add(said(A, 7), true)
