@@ -62,6 +62,38 @@ test('another block at a stored height counts until the Host has that one, or it
   assert.equal(left.leftAbove('A'), Infinity, 'it went back from the other block')
 })
 
+test('a Host is asked again from where it does not have what is stored', () => {
+  const told = openToldHeights(null)
+  const left = createLeftBlocks(told)
+  told.prove('a peer', 'A', 0)
+  told.prove('another', 'B', 0)
+  const askedAbove = (change: () => void): unknown[] => {
+    change()
+    return [told.of('a peer')?.to, told.of('another')?.to]
+  }
+  const have = (): void => {
+    for (const host of ['A', 'B']) left.have(host, 9)
+  }
+  assert.deepEqual(askedAbove(have), [9, 9])
+  assert.deepEqual(
+    askedAbove(() => left.leave('A', 7, 9)),
+    [7, 9],
+  )
+  assert.deepEqual(
+    askedAbove(() => left.haveOther('A', 5)),
+    [4, 9],
+  )
+  assert.deepEqual(askedAbove(have), [4, 9])
+  assert.deepEqual(
+    askedAbove(() => left.have('A', 5)),
+    [5, 9],
+  )
+  assert.deepEqual(
+    askedAbove(() => left.removed(8)),
+    [5, 8],
+  )
+})
+
 const liar = testSigner('a liar', 'Ed25519')
 const B = testSigner('B', 'Ed25519')
 const C = testSigner('C', 'Ed25519')

@@ -13,6 +13,8 @@ import { testDirectory } from '../../support/test-store.ts'
 
 interface Kept {
   readonly told: ToldHeights
+  /** How often it was written. */
+  writes(): number
   /** What another application of the same store would begin with. */
   restart(): Promise<ToldHeights>
 }
@@ -23,11 +25,13 @@ async function openKept(t: TestContext): Promise<Kept> {
     { log: captureLog().log },
   )
   t.after(() => store.close())
+  const written = t.mock.method(store, 'putRecord').mock
+  const writes = (): number => written.callCount()
   const restart = async (): Promise<ToldHeights> => {
     await store.flushed()
     return openToldHeights(store)
   }
-  return { told: openToldHeights(store), restart }
+  return { told: openToldHeights(store), writes, restart }
 }
 
 test('what is removed is asked for again, of each Host from where it said what it has', async (t) => {
@@ -59,6 +63,19 @@ test('what goes down is kept at once, what goes up from time to time and when it
   told.lower('A', 299)
   told.lower('A', 400)
   assert.equal((await restart()).of('a peer')?.to, 299)
+})
+
+test('nothing is written of what is kept already', async (t) => {
+  const { told, writes } = await openKept(t)
+  told.prove('a peer', 'A', 0)
+  told.raise('A', 9)
+  told.save()
+  const before = writes()
+  told.save()
+  told.prove('a peer', 'A', 20_000)
+  told.raise('A', 12)
+  told.lower('A', 9)
+  assert.equal(writes(), before)
 })
 
 test('a Host that was never heard is asked for the newest blocks, also where it has a known peer', () => {
