@@ -230,6 +230,18 @@ test('the same said by two Hosts, or of two versions of the runtime, are two sta
     assert.ok(stored.some((each) => JSON.stringify(each) === JSON.stringify(excerpt)))
 })
 
+test('the leaves of statements of two versions of the runtime are kept apart', async (t) => {
+  const opened = await open(t)
+  await put(opened, [3])
+  const newer = said(3, { names, only: ['another View'], runtime: 2 })
+  for (const excerpt of [first, newer]) await opened.blocks.addStatement(excerpt)
+  const stored = opened.blocks.excerpts(3, hashOf(3))
+  assert.deepEqual(
+    stored.toSorted((a, b) => a.runtime - b.runtime),
+    [first, newer],
+  )
+})
+
 test('a later statement that contains an earlier one of its Host takes its place', async (t) => {
   const opened = await open(t)
   await put(opened, [3])

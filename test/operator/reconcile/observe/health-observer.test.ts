@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { EventEmitter, once } from 'node:events'
-import { afterEach, test } from 'node:test'
+import { afterEach, type TestContext, test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import { pino } from 'pino'
 import {
@@ -263,4 +263,94 @@ test('a replica is asked again within two seconds after a change, then less ofte
   answers.set(url, body('two'))
   while (seen.view('Host a/b', first)?.peerID !== 'two') await within(0.1)
   assert.ok((await within(2)) >= 1, 'it said something else')
+})
+
+interface Checked {
+  readonly seen: HealthObserver
+  /** What was asked for, in its order. */
+  readonly asked: string[]
+  /** Lets so much time pass. */
+  pass(ms: number): Promise<void>
+}
+
+/** An observer whose time passes as the test says; who is not among the answers does not answer. */
+function check(t: TestContext, answers: Readonly<Record<string, string>>): Checked {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const asked: string[] = []
+  const seen = openHealthObserver(
+    {},
+    {
+      log: pino({ level: 'silent' }),
+      fetchText: async (url) => {
+        asked.push(url)
+        return answers[url] ?? Promise.reject(new Error('nothing answers'))
+      },
+      onChange: () => undefined,
+    },
+  )
+  observer = seen
+  const pass = async (ms: number): Promise<void> => {
+    t.mock.timers.tick(ms)
+    for (let turn = 0; turn < 5; turn++) await setImmediate()
+  }
+  return { seen, asked, pass }
+}
+
+const healthOfFirst = 'http://10.0.0.1:8080/health'
+const viewsOfFirst = 'http://10.0.0.1:9181/api/v0/views'
+
+test('a replica is asked for the Views that are named, and for none where none are', async (t) => {
+  const views = JSON.stringify({ views: [{ id: '0xab', state: 'live', name: 'Sender', rows: 7 }] })
+  const answers = { [healthOfFirst]: body('one'), [viewsOfFirst]: views }
+  const { seen, asked, pass } = check(t, answers)
+  seen.watch('Host a/b', [first])
+  await pass(0)
+  assert.deepEqual([asked, seen.view('Host a/b', first)?.views], [[healthOfFirst], undefined])
+  seen.watch('Host a/b', [{ ...first, views: ['0xab'], occasion: 'a View came' }])
+  await pass(2_000)
+  assert.deepEqual(asked.slice(1), [healthOfFirst, viewsOfFirst])
+  const found = { id: '0xab', state: 'live', name: 'Sender', type: null, rows: 7 }
+  assert.deepEqual(seen.view('Host a/b', first)?.views, [
+    { ...found, lastBlock: null, message: null },
+  ])
+})
+
+test('a replica that says nothing of its Views, or nothing at all, is known to say nothing', async (t) => {
+  const { seen, asked, pass } = check(t, { [healthOfFirst]: body('one') })
+  const [silent, mute] = [first, { ...first, ordinal: 1, ip: '10.0.0.2' }]
+  const views = ['0xab']
+  seen.watch('Host a/b', [
+    { ...silent, views },
+    { ...mute, views },
+  ])
+  await pass(0)
+  assert.equal(seen.view('Host a/b', silent)?.views, null)
+  assert.equal(seen.view('Host a/b', mute), null)
+  assert.ok(!asked.includes('http://10.0.0.2:9181/api/v0/views'))
+})
+
+test('all replicas of an owner are checked at once where that is asked for, and no others', async (t) => {
+  const { seen, asked, pass } = check(t, { [healthOfFirst]: body('one') })
+  seen.watch('Host a/b', [first, { ...first, ordinal: 1, ip: '10.0.0.2' }])
+  seen.watch('Host a/c', [{ ...first, ip: '10.0.0.3' }])
+  await pass(0)
+  asked.splice(0)
+  seen.checkNow('Host a/b')
+  seen.checkNow('Host a/d')
+  await pass(0)
+  assert.deepEqual(asked, [healthOfFirst, 'http://10.0.0.2:8080/health'])
+})
+
+test('a replica that is watched no more, or of a closed observer, is not checked again', async (t) => {
+  const { seen, asked, pass } = check(t, {})
+  const second = { ...first, ordinal: 1, ip: '10.0.0.2' }
+  seen.watch('Host a/b', [first, second])
+  await pass(0)
+  seen.watch('Host a/b', [second])
+  asked.splice(0)
+  await pass(20_000)
+  assert.deepEqual(asked, ['http://10.0.0.2:8080/health'])
+  await seen.close()
+  await pass(20_000)
+  assert.equal(asked.length, 1)
 })

@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { parseHostedViews } from '../../../../operator/reconcile/observe/view-at-replica.ts'
+import {
+  nearness,
+  parseHostedViews,
+  viewsUrl,
+} from '../../../../operator/reconcile/observe/view-at-replica.ts'
 
 const id = `0x${'ab'.repeat(32)}`
 const address = `0x${'Cd'.repeat(20)}`
@@ -20,6 +24,16 @@ test('a View is found by either ID, whatever the case of its digits, and no othe
   assert.deepEqual(parseHostedViews(text, [id]), [read])
   const short = address.toLowerCase()
   assert.deepEqual(parseHostedViews(text, [short]), [{ ...read, id: short }])
+})
+
+test('a replica is asked for its Views at its API, at an address of either family', () => {
+  assert.equal(viewsUrl('10.0.0.1'), 'http://10.0.0.1:9181/api/v0/views')
+  assert.equal(viewsUrl('fd00::1'), 'http://[fd00::1]:9181/api/v0/views')
+})
+
+test('a View that is refused is furthest from live, one that lags is next to it', () => {
+  const inOrder = ['refused', 'failed', 'waiting', 'backfilling', 'lagging', 'live'] as const
+  assert.deepEqual(inOrder.map(nearness), [0, 3, 4, 5, 6, 7])
 })
 
 test('a failure counts where nothing is done: not while blocks are, nor while lenses are busy', () => {

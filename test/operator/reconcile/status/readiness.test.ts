@@ -52,7 +52,10 @@ const reasons = (given: Partial<ReadinessFacts>, counts: Partial<SetCounts> = {}
 }
 
 test('all pods ready is ready, and nothing goes on', () => {
-  assert.deepEqual(reasons({}), ['AllReady', 'none'])
+  assert.deepEqual(readinessOf(host, facts), {
+    ready: { reason: 'AllReady', message: '2 of 2 pods are ready.' },
+    reconciling: null,
+  })
 })
 
 test('a StatefulSet that is new, or that its controller has not seen yet, is pending', () => {
