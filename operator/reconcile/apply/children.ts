@@ -238,19 +238,11 @@ export async function findUnwatched(
 }
 
 /** Claim templates cannot be changed, so a StatefulSet that is there keeps those it has. */
-function withLiveTemplates(
-  objects: readonly ChildObject[],
-  live: V1StatefulSet | null,
-): ChildObject[] {
-  const templates = live?.spec?.volumeClaimTemplates
-  if (templates === undefined) return [...objects]
-  return objects.map((object) => {
-    if (object.kind !== 'StatefulSet') return object
-    const set = object as V1StatefulSet
-    return set.spec === undefined
-      ? object
-      : { ...set, spec: { ...set.spec, volumeClaimTemplates: templates } }
-  })
+function withLiveTemplates(object: ChildObject, live: ChildObject | null): ChildObject {
+  const { volumeClaimTemplates } = (live as V1StatefulSet | null)?.spec ?? {}
+  const { spec } = object as V1StatefulSet
+  if (volumeClaimTemplates === undefined || spec === undefined) return object
+  return { ...object, spec: { ...spec, volumeClaimTemplates } }
 }
 
 /** Objects that earlier specs wanted: they have names of ours, and belong to this very resource. */
@@ -317,9 +309,7 @@ function withMark(object: ChildObject, live: ChildObject | null): ChildObject {
   const { volumeClaimTemplates: _, ...hashed } = spec ?? {}
   const data = (object as { readonly data?: unknown }).data
   const mark = shortHash(canonicalJson({ ...rest, data, spec: hashed }))
-  const marked = annotated(object, { [records.applied]: mark })
-  const [withTemplates = marked] = withLiveTemplates([marked], live as V1StatefulSet | null)
-  return withTemplates
+  return withLiveTemplates(annotated(object, { [records.applied]: mark }), live)
 }
 
 function annotated(object: ChildObject, more: Readonly<Record<string, string>>): ChildObject {

@@ -5,6 +5,8 @@ import {
   applyDifference,
   type Difference,
   differencesOf,
+  findUnwatched,
+  isOfDeleted,
 } from '../../../../operator/reconcile/apply/children.ts'
 import { nothingKnown } from '../../../../operator/reconcile/apply/resource-memory.ts'
 import { hostObjects } from '../../../../operator/resources/host-objects.ts'
@@ -84,6 +86,37 @@ test('what is missing and was there before had been deleted', () => {
   const applied = new Set(['ConfigMap public-host-config'])
   const found = differencesOf({ view: viewOf(live) }, host, wanted, { ...never, applied })
   assert.deepEqual(reported(found), ['correct ConfigMap public-host-config'])
+})
+
+test('of what is missing that counts as deleted which was there before, and nothing that is there', () => {
+  const applied = new Set(['ConfigMap public-host-config'])
+  const live = edited('public-host', 'StatefulSet', (set: V1StatefulSet) => {
+    if (set.spec) set.spec.replicas = 7
+  }).filter(({ kind }) => kind !== 'ConfigMap' && kind !== 'NetworkPolicy')
+  const found = differencesOf({ view: viewOf(live) }, host, wanted, { ...never, applied })
+  assert.deepEqual(
+    found.map((one) => [one.kind, one.action, isOfDeleted(one)]),
+    [
+      ['ConfigMap', 'correct', true],
+      ['NetworkPolicy', 'create', false],
+      ['StatefulSet', 'correct', false],
+    ],
+  )
+})
+
+test('what is not among the watched objects is looked for, each once, and found by kind and name', async () => {
+  const all = written(wanted)
+  const config = all.find(({ kind }) => kind === 'ConfigMap') ?? assert.fail('it is wanted')
+  const watched = all.filter(({ kind }) => kind !== 'ConfigMap' && kind !== 'NetworkPolicy')
+  const { namespace } = host.metadata
+  room.server.put(`/api/v1/namespaces/${namespace}/configmaps/public-host-config`, config)
+  const parts = { api: room.client.api, view: viewOf(watched) }
+  const found = await findUnwatched(parts, host, wanted, new AbortController().signal)
+  assert.deepEqual([...found.keys()], ['ConfigMap public-host-config'])
+  assert.deepEqual(
+    room.server.requests.map(({ path }) => path.split('/').slice(-2).join(' ')).toSorted(),
+    ['configmaps public-host-config', 'networkpolicies public-host'],
+  )
 })
 
 test('an annotation that is no longer wanted changes the hash, so that it is removed', () => {
@@ -189,4 +222,25 @@ test('an Event says whose fields were taken back, and which', async () => {
       note: `Fields of StatefulSet public-host were taken back from who had written them: apply statefulsets ${host.metadata.namespace}/public-host: 409 ${conflict}`,
     },
   ])
+})
+
+test('of an object that goes another one of its name stays, and a refusal is told', async () => {
+  const gone: Difference = {
+    ...{ kind: 'Service', name: 'public-host-p2p-1', action: 'delete', drift: [] },
+    ...{ object: null, live: null, uid: 'the one that goes' },
+  }
+  const answered = async (code: number, reason: string): Promise<unknown> => {
+    room.server.faults.clear()
+    room.server.faults.add((_, response) => {
+      send(response, code, status(code, reason, 'no'))
+      return true
+    })
+    const parts = { api: room.client.api, view: viewOf([]) }
+    return await applyDifference(parts as never, host, never, gone, new AbortController().signal)
+  }
+  assert.deepEqual(await answered(409, 'Conflict'), [])
+  const [asked] = room.server.requests
+  assert.equal(asked?.method, 'DELETE')
+  assert.match(JSON.stringify(asked.body), /"preconditions":\{"uid":"the one that goes"\}/)
+  await assert.rejects(answered(403, 'Forbidden'), { code: 'OPERATOR_API_FORBIDDEN' })
 })
