@@ -113,6 +113,21 @@ test('a Host whose stream ends says why, and another one feeds in its place', as
   assert.equal(wires.to('A').length, 1)
 })
 
+test('a View that a Host lacks is left to another one, and the Host is asked for the others', async (t) => {
+  const { wires, links } = await openLinked(t, { views: [madeView, otherView] })
+  const asked = async (peer: string, number: number): Promise<unknown> =>
+    (await wires.wire(peer, number)).open.views.map(({ withRows }) => withRows)
+  wires.connect('A')
+  assert.deepEqual(await asked('A', 1), [true, true])
+  ;(await wires.wire('A')).welcome({ lacks: [otherView] })
+  assert.deepEqual(await asked('A', 2), [true, false])
+  assert.equal(links.isFed(otherView), false)
+  wires.connect('B')
+  assert.deepEqual(await asked('B', 1), [false, true])
+  ;(await wires.wire('B')).welcome()
+  await until(() => links.isFed(otherView))
+})
+
 test('a Host that pruned what comes next is asked at once, above that', async (t) => {
   const floors: number[] = []
   const { wires } = await openLinked(t, {

@@ -2,7 +2,7 @@
 import type { HostLinks } from '../../../src/app/follow/host-links.ts'
 import type { LinkParts } from '../../../src/app/follow/link-state.ts'
 import { ServiceError } from '../../../src/errors.ts'
-import { encodeHostFrame, type HostFrame } from '../../../src/follow/host-frames.ts'
+import { encodeHostFrame, type HostFrame, notServedState } from '../../../src/follow/host-frames.ts'
 import { decodeApplicationFrame, type OpenFrame } from '../../../src/follow/open-frames.ts'
 import type { DigestSigner } from '../../../src/identity/signature.ts'
 import { proveIdentity } from '../../../src/mesh/identity-proof.ts'
@@ -15,10 +15,16 @@ interface Wire {
   readonly open: OpenFrame
   readonly isEnded: () => boolean
   send(frame: HostFrame): void
-  /** Says who it is, and that it has the Views that it is asked for. */
-  welcome(has?: { readonly tail?: number | null; readonly head?: number | null }): void
+  /** Says who it is, and that it has the Views that it is asked for, but for those that it lacks. */
+  welcome(has?: WelcomeOptions): void
   /** The connection breaks. */
   break(): void
+}
+
+interface WelcomeOptions {
+  readonly tail?: number | null
+  readonly head?: number | null
+  readonly lacks?: readonly string[]
 }
 
 export interface HostWires {
@@ -109,14 +115,16 @@ function createWire(peer: string, signer: DigestSigner, onOpen: (wire: Wire) => 
     open,
     isEnded: () => ended.signal.aborted,
     send,
-    welcome: ({ tail = 0, head = null } = {}) =>
+    welcome: ({ tail = 0, head = null, lacks = [] } = {}) =>
       send({
         kind: 'welcome',
         proof: proveIdentity(signer, { network: testNetwork, role: 'host', peerId: peer }),
         genesis: null,
-        views: open.views.map(({ view }) => ({
-          ...{ view, name: 'a name', sdl: sdlOf(view), tail, head, state: 'live' },
-        })),
+        views: open.views.map(({ view }) =>
+          lacks.includes(view)
+            ? { view, name: '', sdl: '', tail: null, head: null, state: notServedState }
+            : { view, name: 'a name', sdl: sdlOf(view), tail, head, state: 'live' },
+        ),
       }),
     break: () => abort(new ServiceError('P2P_CHANNEL_FAILED', 'the stream broke', { remedy: '' })),
   })

@@ -88,7 +88,7 @@ test('what is missing and was there before had been deleted', () => {
   assert.deepEqual(reported(found), ['correct ConfigMap public-host-config'])
 })
 
-test('of what is missing that counts as deleted which was there before, and nothing that is there', () => {
+test('of what is missing that counts as deleted which was there before', () => {
   const applied = new Set(['ConfigMap public-host-config'])
   const live = edited('public-host', 'StatefulSet', (set: V1StatefulSet) => {
     if (set.spec) set.spec.replicas = 7
