@@ -30,7 +30,7 @@ export function listen(
     state.pending.set(view, createPendingBlocks(cursor[0] ?? null))
   }
   let identity = ''
-  source.signal.addEventListener('abort', () => noteChange(state), { once: true })
+  source.signal.addEventListener('abort', () => noteChange(state))
   return {
     onWelcome: async (welcome) => {
       identity = welcome.identity

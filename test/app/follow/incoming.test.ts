@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import type { RowFollower } from '../../../src/app/follow/follower.ts'
 import { createPendingBlocks } from '../../../src/app/follow/pending-blocks.ts'
+import { ServiceError } from '../../../src/errors.ts'
 import { notServedState } from '../../../src/follow/host-frames.ts'
 import { createSigner } from '../../../src/identity/signature.ts'
 import { captureLog } from '../../support/captured-log.ts'
@@ -136,6 +137,22 @@ test('a Host goes back only to what is stored, waits, or is pruned', async (t) =
   a.onRetract(madeView, one)
   assert.equal(opened.follower.progress(madeView).pending, 0)
   a.onRetract(madeView, { number: 0, hash: three.hash })
+})
+
+test('rows of a View that a Host does not feed are refused, what gave way of it is not', async (t) => {
+  const opened = await openTestFollower(t, { ...both, views: [madeView, otherView] })
+  const a = await connect(t, opened, A)
+  const zero = assertBlock(madeBlocks(1)[0])
+  await assert.rejects(a.onBlock({ ...zero, view: otherView }), /rows that were not asked for/)
+  assert.doesNotThrow(() => a.onRetract(otherView, null))
+})
+
+test('a store that fails while a View is heard of ends the stream', async (t) => {
+  const { parts, writing } = await openTestFollower(t, both)
+  const failed = new ServiceError('STORE_WRITE_FAILED', 'the disk is full', { remedy: '' })
+  const views = { ...parts.views, hear: () => Promise.reject(failed) }
+  const opened = await openTestFollower(t, both, { parts: { ...parts, views }, writing })
+  await assert.rejects(connect(t, opened, A), failed)
 })
 
 test('what gave way for a Host that only votes leaves what another one sends', async (t) => {
