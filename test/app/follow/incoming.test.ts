@@ -197,9 +197,11 @@ test('what others pass on counts of blocks that wait, and of others it is not ke
   await a.feed([zero])
   await a.onVotes([zero, one].map((block) => madeExcerpt(block, B)))
   await storedTo(opened, 0)
-  await a.feed([one])
+  await a.feed([one], true)
   assert.equal(opened.follower.unheard(madeView, B.identity, 0), 1)
   await a.onVotes([madeExcerpt(one, B)])
+  assert.equal(opened.follower.unheard(madeView, B.identity, 0), null)
+  await a.onStatement(madeExcerpt(one, A))
   await storedTo(opened, 1)
 })
 
