@@ -59,8 +59,8 @@ test('a Host is late below what as many have signed as have to agree', (t) => {
     fillPlaces(room.links)
     for (const [name, top] of [
       ['A', 3],
-      ['B', 5],
-      ['C', 9],
+      ['B', 9],
+      ['C', 5],
     ] as const)
       room.sign(linkOf(room, name), top)
     room.progress(view, { stored })
@@ -107,4 +107,17 @@ test('a Host that is alone, and late as well, makes way for the fastest rather t
   room.progress(view, { differing: ['B'] })
   checkFeeders(room.links)
   assert.equal(room.feeder(), 'B')
+})
+
+test('nobody is late where fewer Hosts are known than have to agree', (t) => {
+  const { pass } = clockOf(t)
+  const room = roomOf(['A', 'B'], { minimumHosts: 2 })
+  linkOf(room, 'A').identity = null
+  fillPlaces(room.links)
+  room.sign(linkOf(room, 'B'), 9)
+  for (let check = 0; check < 30; check++) {
+    pass(100)
+    checkFeeders(room.links)
+  }
+  assert.equal(room.feeder(), 'A')
 })

@@ -155,6 +155,17 @@ test('a Host by which nothing is stored is replaced once enough others have sign
   assert.notEqual(checked(), 'A')
 })
 
+test('a Host by which nothing is stored stays where it alone signed more', () => {
+  const room = roomOf(['A', 'B'], { patience: impatient })
+  fillPlaces(room.links)
+  room.sign(linkOf(room, 'A'), 1)
+  checkFeeders(room.links)
+  assert.equal(room.feeder(), 'A')
+  room.sign(linkOf(room, 'B'), 1)
+  checkFeeders(room.links)
+  assert.equal(room.feeder(), 'B')
+})
+
 test('a Host is replaced once enough others in reach say that what it goes on from gave way', () => {
   const room = roomOf(['A', 'B', 'C'], { minimumHosts: 2, patience: impatient })
   fillPlaces(room.links)

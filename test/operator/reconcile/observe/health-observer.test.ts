@@ -97,29 +97,30 @@ test('a change is announced, the same report is not', async () => {
   assert.equal(seen.view('Host a/b', first), null)
 })
 
-test('figures alone are announced twice a minute at most, and none of them is lost', async () => {
-  const url = 'http://10.0.0.1:8080/health'
-  const answers = new Map([[url, body('one')]])
-  let asked = 0
-  const opened = openHealthObserver(
-    { intervalMs: 20, figuresMs: 500 },
-    {
-      log: pino({ level: 'silent' }),
-      fetchText: async () => {
-        asked += 1
-        if (asked > 2 && asked < 7) answers.set(url, body('one', { head: asked }))
-        return answers.get(url) ?? ''
+for (const figure of ['head', 'lag'] as const)
+  test(`a ${figure} alone is announced twice a minute at most, and none is lost`, async () => {
+    const url = 'http://10.0.0.1:8080/health'
+    const answers = new Map([[url, body('one')]])
+    let asked = 0
+    const opened = openHealthObserver(
+      { intervalMs: 20, figuresMs: 500 },
+      {
+        log: pino({ level: 'silent' }),
+        fetchText: async () => {
+          asked += 1
+          if (asked > 2 && asked < 7) answers.set(url, body('one', { [figure]: asked }))
+          return answers.get(url) ?? ''
+        },
+        onChange: () => changes.emit('change', opened.view('Host a/b', first)?.[figure]),
       },
-      onChange: () => changes.emit('change', opened.view('Host a/b', first)?.head),
-    },
-  )
-  const changes = new EventEmitter()
-  observer = opened
-  opened.watch('Host a/b', [first])
-  assert.deepEqual(await once(changes, 'change'), [null])
-  assert.deepEqual(await once(changes, 'change'), [3], 'the first at once')
-  assert.deepEqual(await once(changes, 'change'), [6], 'the last though nothing moves any more')
-})
+    )
+    const changes = new EventEmitter()
+    observer = opened
+    opened.watch('Host a/b', [first])
+    assert.deepEqual(await once(changes, 'change'), [null])
+    assert.deepEqual(await once(changes, 'change'), [3], 'the first at once')
+    assert.deepEqual(await once(changes, 'change'), [6], 'the last though nothing moves any more')
+  })
 
 test('another pod under the same ordinal is another replica, and the old one is not checked', async () => {
   const answers = new Map([
@@ -206,6 +207,10 @@ test('of an external address a failure counts after three in a row, a success at
   assert.deepEqual(await lookOutside([one, null, null, null]), ['one', null])
   assert.deepEqual(await lookOutside([null, null, two, one]), ['two', 'one'])
   assert.deepEqual(await lookOutside([null, two, two]), ['two'])
+})
+
+test('figures of an external address are not announced', async () => {
+  assert.deepEqual(await lookOutside([body('one'), body('one', { head: 7 })]), ['one'])
 })
 
 test('an external address is checked beside the pod, which is reported as before', async () => {
