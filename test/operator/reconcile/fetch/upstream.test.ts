@@ -113,6 +113,23 @@ test('pods in the network of their machines are known as such, also while none i
   assert.deepEqual(await look({ ...found, service: 'nodes/geth' }), plain)
 })
 
+test('pods that may not be read may be in the network of machines, other failures are told', async () => {
+  const podSelector = { matchLabels: { app: 'geth' }, httpPort: 8545, colocate: 'None' } as const
+  const look = async (code: number, reason: string): Promise<unknown> => {
+    room.server.faults.clear()
+    room.server.faults.add((_, response) => {
+      send(response, code, status(code, reason))
+      return true
+    })
+    const parts = { api: room.client.api, recorded: readDiscovered(undefined) }
+    const { signal } = new AbortController()
+    const found = await findUpstream(reading({ podSelector }), { ...parts, signal })
+    return found.executionNode?.isHostNetwork
+  }
+  assert.equal(await look(403, 'Forbidden'), true)
+  await assert.rejects(look(422, 'Invalid'), { code: 'OPERATOR_API_INVALID' })
+})
+
 test('a Service that the operator may not read holds up nothing, and is reported with the remedy', async () => {
   const generator = reading(service('geth'))
   const recorded = readDiscovered(undefined)
