@@ -162,7 +162,7 @@ test('a total difficulty is read up to 32 bytes, and refused where it is not min
   refused([1, 0, 0, 0, 4, 1, 1], 'its total difficulty is too long')
 })
 
-test('a total difficulty that is no quantity is not written, and shown in its first 80 characters', () => {
+test('a total difficulty that is no quantity is refused, and its first 80 characters are shown', () => {
   const none = { Block: [], Transaction: [], AccessListEntry: [], Log: [] }
   const given = { counts: { Block: 0, Transaction: 0, AccessListEntry: 0, Log: 0 }, chunks: none }
   for (const value of ['0x', '0x01', '0xG', '12', `0x1${'0'.repeat(64)}`, `0x${'f'.repeat(100)}`]) {
