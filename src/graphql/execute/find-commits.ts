@@ -4,6 +4,7 @@
  */
 import type { FieldNode } from 'graphql'
 import { blockSections, type Section } from '../../primitives/collections.ts'
+import { visitInTurn } from '../budget/in-turn.ts'
 import { refusal } from '../budget/limits.ts'
 import { noAliases } from '../filter/filter.ts'
 import { type Arguments, toListRequest, wholeNumber } from '../filter/list-request.ts'
@@ -28,7 +29,8 @@ export async function findCommits(
     if (entity === undefined) continue
     for (const names of named) {
       const request = toListRequest(run.catalog, entity, names, noAliases, source.node)
-      await addVersions(found, selectRows(scanOf(run, entity), request), section, fields)
+      const selected = selectRows(scanOf(run, entity), request)
+      for await (const rows of selected) await addVersions(run, found, rows, section, fields)
     }
   }
   const start = wholeNumber('offset', offset, source.node)
@@ -37,19 +39,16 @@ export async function findCommits(
 }
 
 async function addVersions(
+  { session: { budget } }: Run,
   found: string[],
-  selected: AsyncIterable<readonly Row[]>,
+  rows: readonly Row[],
   section: Section,
   fields: readonly NamedField[],
 ): Promise<void> {
-  for await (const rows of selected) {
-    for (const row of rows) {
-      const { budget } = row.block.session
-      budget.addRows(1)
-      found.push(...versionTexts(row, section, fields))
-      if (budget.shouldYield()) await budget.yieldThread()
-    }
-  }
+  await visitInTurn(budget, rows, (row) => {
+    budget.addRows(1)
+    found.push(...versionTexts(row, section, fields))
+  })
 }
 
 function versionTexts(row: Row, section: Section, fields: readonly NamedField[]): string[] {

@@ -4,6 +4,7 @@
  */
 import { invariant } from '../../errors.ts'
 import type { JsonValue } from '../../views/row-values.ts'
+import { visitInTurn } from '../budget/in-turn.ts'
 import type { MemoryReservation } from '../budget/query-budget.ts'
 import type { Entity } from '../catalog/entity.ts'
 import { foldOf } from '../catalog/spelling.ts'
@@ -128,10 +129,7 @@ async function addLate(
   const { budget } = run.session
   const selected = await selectAmong(budget, entity, rows, part.request)
   if (part.inner === null) {
-    for (const row of selected) {
-      addRow(part, row, running)
-      if (budget.shouldYield()) await budget.yieldThread()
-    }
+    await visitInTurn(budget, selected, (row) => addRow(part, row, running))
     return
   }
   const { list, index } = part.inner

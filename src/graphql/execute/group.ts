@@ -5,6 +5,7 @@
  */
 import { isObject } from '../../json-object.ts'
 import type { JsonValue } from '../../views/row-values.ts'
+import { visitInTurn } from '../budget/in-turn.ts'
 import type { MemoryReservation } from '../budget/query-budget.ts'
 import { findAttribute } from '../catalog/entity.ts'
 import { type AliasScope, noAliases, toCondition } from '../filter/filter.ts'
@@ -73,11 +74,10 @@ async function groupsOfRows(
   const wanted = { ...everyRow, condition: request.condition }
   const matching = await selectAmong(budget, list.entity, rows, wanted)
   const feed: Feed = async (add, keys) => {
-    for (const row of matching) {
+    await visitInTurn(budget, matching, (row) => {
       budget.countDocuments(1, keys)
       add(row)
-      if (budget.shouldYield()) await budget.yieldThread()
-    }
+    })
   }
   return await makeGroups(run, list, request, feed, reservation)
 }
@@ -118,12 +118,11 @@ async function makeGroups(
     },
     selection.keys.length + folds.reduce((sum, fold) => sum + fold.comparisons, 0),
   )
-  for (const group of groups.values()) {
+  await visitInTurn(budget, groups.values(), async (group) => {
     for (const [index, fold] of folds.entries()) {
       group.aggregates[index] = await fold.finish(group.rows, group.running[index], allGroupsAmong)
     }
-    if (budget.shouldYield()) await budget.yieldThread()
-  }
+  })
   return await arrange(run, list, request, groups.values())
 }
 
@@ -175,13 +174,12 @@ async function arrange(
   const compare = rankedOrder(order)
   const needed = offset + neededRows(limit, budget)
   const first = createTopK<RankedGroup>(needed, (a, b) => compare(a.ranked, b.ranked))
-  for (const group of groups) {
+  await visitInTurn(budget, groups, (group) => {
     const row = cursor.moveTo(group)
     budget.countComparisons(matcher.comparisons + order.length)
     if (matcher.matches(row)) first.add({ group, ranked: rank(row, order) })
     budget.checkSorted(first.size)
-    if (budget.shouldYield()) await budget.yieldThread()
-  }
+  })
   const sorted = await first.sorted(budget)
   return sorted.slice(offset, offset + limit).map(({ group }) => group)
 }

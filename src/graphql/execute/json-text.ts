@@ -3,6 +3,7 @@
  * over all of them at the end.
  */
 import type { JsonValue } from '../../views/row-values.ts'
+import { visitInTurn } from '../budget/in-turn.ts'
 import type { QueryBudget } from '../budget/query-budget.ts'
 import type { Attribute } from '../catalog/entity.ts'
 
@@ -31,10 +32,9 @@ function quotedItems(value: JsonValue): string {
 /** The text of a list; yields the thread in between. Its items are copied together when it is sent. */
 export async function listText(budget: QueryBudget, texts: readonly string[]): Promise<string> {
   let list = '['
-  for (const [index, text] of texts.entries()) {
-    list += index === 0 ? text : `,${text}`
-    if (budget.shouldYield()) await budget.yieldThread()
-  }
+  await visitInTurn(budget, texts, (text) => {
+    list += list === '[' ? text : `,${text}`
+  })
   return `${list}]`
 }
 

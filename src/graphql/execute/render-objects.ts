@@ -3,6 +3,7 @@
  * each item with the fields of its own.
  */
 import { type ByteWriter, createByteWriter } from '../../primitives/cbor.ts'
+import { mapInTurn } from '../budget/in-turn.ts'
 import type { QueryBudget } from '../budget/query-budget.ts'
 import { putText } from '../rows/write-value.ts'
 
@@ -66,13 +67,11 @@ async function eachObject<T, R>(
   release: Release<T>,
   make: (item: T, index: number) => R,
 ): Promise<R[]> {
-  const made: R[] = []
-  for (const item of items) {
-    made.push(make(item, made.length))
+  return await mapInTurn(budget, items, (item, index) => {
+    const made = make(item, index)
     release(item)
-    if (budget.shouldYield()) await budget.yieldThread()
-  }
-  return made
+    return made
+  })
 }
 
 async function toCells<T>(

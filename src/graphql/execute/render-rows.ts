@@ -5,6 +5,7 @@
 import type { ByteWriter } from '../../primitives/cbor.ts'
 import type { Section } from '../../primitives/collections.ts'
 import type { JsonValue } from '../../views/row-values.ts'
+import { mapInTurn } from '../budget/in-turn.ts'
 import type { RowLink } from '../catalog/entity.ts'
 import { noAliases, toCondition } from '../filter/filter.ts'
 import { toMatcher } from '../filter/predicate.ts'
@@ -26,7 +27,6 @@ import { putText } from '../rows/write-value.ts'
 import { type ChildSelector, createChildSelector, rowsOfSpan } from '../scan/child-rows.ts'
 import { selectAmong } from '../scan/select-rows.ts'
 import { versionOf } from './commit-view.ts'
-import { eachOf } from './each-of.ts'
 import { groupRequest, groupsAmong } from './group.ts'
 import { type Group, groupFold } from './group-fold.ts'
 import { listText, writerFor } from './json-text.ts'
@@ -109,7 +109,7 @@ function slowColumn(run: Run, key: string, toText: (row: Row) => string): Object
     budget.addBytes(text.length)
     return text
   }
-  return { key, texts: (rows) => eachOf(run, rows, write) }
+  return { key, texts: (rows) => mapInTurn(run.session.budget, rows, write) }
 }
 
 function versionColumn(
@@ -158,7 +158,7 @@ async function renderOne(
 ): Promise<readonly string[]> {
   const { budget } = run.session
   const { linked, places } = linkedRows(rows, field.link)
-  const isKept = await eachOf(run, linked, filterOf(run, field))
+  const isKept = await mapInTurn(run.session.budget, linked, filterOf(run, field))
   const kept = linked.filter((_, index) => isKept[index])
   const rendered = (await renderRows(run, kept, field.selection)).values()
   const results = isKept.map((isIn) => (isIn ? (rendered.next().value ?? 'null') : 'null'))
@@ -192,7 +192,9 @@ async function renderMany(
   { link, list }: Extract<RowField, { type: 'many' }>,
 ): Promise<readonly string[]> {
   return list.type === 'groups'
-    ? await eachOf(run, rows, (row) => renderGroupList(run, list, linkedTo(row, link)))
+    ? await mapInTurn(run.session.budget, rows, (row) =>
+        renderGroupList(run, list, linkedTo(row, link)),
+      )
     : await renderLists(run, list, await childrenOf(run, rows, link, list))
 }
 
@@ -207,7 +209,7 @@ async function childrenOf(
   list: RowListPlan,
 ): Promise<readonly (readonly Row[])[]> {
   const select = selectorOf(run, list)
-  return await eachOf(run, rows, (row) => {
+  return await mapInTurn(run.session.budget, rows, (row) => {
     const children = select(row.block, link.span(row))
     run.session.budget.addRows(children.length)
     return children
@@ -225,7 +227,7 @@ async function renderLists(
 ): Promise<readonly string[]> {
   const texts = await renderRows(run, lists.flat(), list.selection)
   let at = 0
-  return await eachOf(run, lists, (rows) => {
+  return await mapInTurn(run.session.budget, lists, (rows) => {
     const start = at
     at += rows.length
     return listText(run.session.budget, texts.slice(start, at))
@@ -296,7 +298,7 @@ async function renderMembers(
   list: ListPlan,
 ): Promise<readonly string[]> {
   return list.type === 'groups'
-    ? await eachOf(run, groups, (group) => renderGroupList(run, list, group.rows))
+    ? await mapInTurn(run.session.budget, groups, (group) => renderGroupList(run, list, group.rows))
     : await renderLists(run, list, await membersOf(run, groups, list))
 }
 
@@ -307,7 +309,7 @@ async function membersOf(
 ): Promise<readonly (readonly Row[])[]> {
   const { budget } = run.session
   const request = rowRequest(run, list)
-  return await eachOf(run, groups, async ({ rows }) => {
+  return await mapInTurn(run.session.budget, groups, async ({ rows }) => {
     const members = await selectAmong(budget, list.entity, rows, request)
     budget.addRows(members.length)
     return members

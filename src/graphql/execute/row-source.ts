@@ -2,6 +2,7 @@
  * `_source`: the documents that rows of a View were made of. Only their places are stored, so the query of the
  * View is run again over the block.
  */
+import { mapInTurn } from '../budget/in-turn.ts'
 import type { ViewSource } from '../catalog/entity.ts'
 import type { RowField, RowSelection } from '../plan/plan.ts'
 import type { BlockView } from '../rows/block-view.ts'
@@ -9,7 +10,6 @@ import type { Row } from '../rows/row.ts'
 import { viewSource } from '../rows/view-rows.ts'
 import { streamedSource } from '../rows/view-stream.ts'
 import { selectRows } from '../scan/select-rows.ts'
-import { eachOf } from './each-of.ts'
 import { rowRequest } from './row-request.ts'
 import { oncePerRun, type Run, scanOf } from './run.ts'
 
@@ -32,7 +32,7 @@ export async function sourcesOf(
   if (field.view.stream !== null) return await streamedSources(run, rows, field)
   let texts: ReadonlyMap<number, string> = new Map()
   let block: BlockView | undefined
-  return await eachOf(run, rows, async (row) => {
+  return await mapInTurn(run.session.budget, rows, async (row) => {
     if (row.block !== block) {
       block = row.block
       const ofBlock = rows.filter((one) => one.block === block)
@@ -52,7 +52,7 @@ async function streamedSources(
   rows: readonly Row[],
   { view }: SourceField,
 ): Promise<readonly string[]> {
-  return await eachOf(run, rows, (row) => {
+  return await mapInTurn(run.session.budget, rows, (row) => {
     const text = streamedSource(row, view.fields) ?? 'null'
     run.session.budget.addBytes(text.length)
     return text

@@ -2,6 +2,7 @@
  * Selects the rows of a list: which match, in which order, from offset to limit. Lists of the root walk
  * the chain; lists under a row are a span of its block.
  */
+import { mapInTurn, visitInTurn } from '../budget/in-turn.ts'
 import type { QueryBudget } from '../budget/query-budget.ts'
 import type { Entity } from '../catalog/entity.ts'
 import type { FilterCondition } from '../filter/condition.ts'
@@ -216,13 +217,12 @@ async function sortRows(
   rows: readonly Row[],
   order: readonly OrderKey[],
 ): Promise<readonly Row[]> {
-  const ranked: Ranked[] = []
-  for (const row of rows) {
+  const ranked = await mapInTurn(budget, rows, (row) => {
     budget.countComparisons(order.length)
-    ranked.push(rank(row, order))
+    const found = rank(row, order)
     forget(row)
-    if (budget.shouldYield()) await budget.yieldThread()
-  }
+    return found
+  })
   return (await sortInSlices(budget, ranked, rankedOrder(order))).map(({ row }) => row)
 }
 
@@ -247,11 +247,10 @@ async function filterRows(
 ): Promise<readonly Row[]> {
   const { matches, comparisons } = toMatcher(entity, condition)
   const matching: Row[] = []
-  for (const row of rows) {
+  await visitInTurn(budget, rows, (row) => {
     budget.countDocuments(1, comparisons)
     if (matches(row)) matching.push(row)
     forget(row)
-    if (budget.shouldYield()) await budget.yieldThread()
-  }
+  })
   return matching
 }
