@@ -141,6 +141,14 @@ const isMembers = ({ type }: { readonly type: string }): boolean => type === 'me
 
 const copyOf = (row: Row): Row => rowAt(row.block, row.position)
 
+/** What tells groups apart: a single value by itself, which is quicker, where no text of others can look like it. */
+function keyOf({ keys: [first, second] }: GroupSelection, values: readonly JsonValue[]): JsonValue {
+  const isAlone = first !== undefined && second === undefined
+  return isAlone && !first.list && first.kind !== 'json'
+    ? (values[0] ?? null)
+    : JSON.stringify(values)
+}
+
 function groupOf(
   groups: Map<JsonValue, Group>,
   selection: GroupSelection,
@@ -149,9 +157,7 @@ function groupOf(
   reservation: MemoryReservation,
 ): Group {
   const values = selection.keys.map((key) => key.read(row))
-  const [only] = values
-  const isSimple = values.length === 1 && only !== undefined && typeof only !== 'object'
-  const key = isSimple ? only : JSON.stringify(values)
+  const key = keyOf(selection, values)
   const known = groups.get(key)
   if (known !== undefined) return known
   reservation.add(groupBytes + folds.length * aggregateBytes + 2 * String(key).length)

@@ -101,7 +101,7 @@ export function positionsWith(window: ChunkWindow, needle: Uint8Array): number[]
 
 /**
  * Positions of the documents one of whose fields is the byte string `needle`, of four bytes at
- * least; the window knows its fields.
+ * least and as long as all of them; the window knows its fields.
  */
 export function positionsWhere(
   window: ChunkWindow,

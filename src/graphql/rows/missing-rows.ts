@@ -3,7 +3,6 @@
  * the rows.
  */
 import {
-  allHeights,
   clipHeights,
   countHeights,
   type HeightRange,
@@ -102,9 +101,8 @@ export function createMissingRows(snapshot: Snapshot, { help, missingOf }: ViewG
     help,
     of,
     note(view, more) {
-      const known = askedOf(view)
-      if (known.heights === allHeights) return
-      known.heights = more === allHeights ? more : uniteHeights([...known.heights, ...more])
+      const before = askedOf(view)
+      before.heights = uniteHeights([...before.heights, ...more])
     },
     leaveOut: (view, height) => void askedOf(view).leftOut.add(height),
     incomplete: () =>

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { createChain } from '../../support/chain/block-factory.ts'
 import { openGraphqlRoom } from '../support/graphql-room.ts'
+import { putRows, servedView } from '../support/served-views.ts'
 
 test('rows are grouped by one key or several, with aggregates and members', async (t) => {
   const { query } = await openGraphqlRoom(t)
@@ -78,6 +80,36 @@ test('a value that is missing makes a group of its own', async (t) => {
     Transaction,
     [...counted].map(([maxFeePerGas, rows]) => ({ maxFeePerGas, n: rows.length })),
   )
+})
+
+test('a missing value is no text, and a list is no text that looks like it', async (t) => {
+  const room = await openGraphqlRoom(t, { chain: createChain({ count: 1 }) })
+  const view = servedView('type Mixed { text: String json: JSON list: [String] }')
+  const [block = assert.fail()] = room.chain
+  await putRows(room, view, block, [
+    { text: '[null]', json: [1], list: ['a'] },
+    { json: '[[1]]' },
+    { text: 'null', json: [1], list: ['a'] },
+    { text: '[null]', list: ['a', 'b'] },
+  ])
+  room.graphql.setViews([view])
+  const groups = async (key: string) =>
+    (await room.query(`{ Mixed(groupBy: [${key}]) { ${key} n: COUNT(GROUP: {}) } }`)).Mixed
+  assert.deepEqual(await groups('text'), [
+    { text: '[null]', n: 2 },
+    { text: null, n: 1 },
+    { text: 'null', n: 1 },
+  ])
+  assert.deepEqual(await groups('json'), [
+    { json: [1], n: 2 },
+    { json: '[[1]]', n: 1 },
+    { json: null, n: 1 },
+  ])
+  assert.deepEqual(await groups('list'), [
+    { list: ['a'], n: 2 },
+    { list: null, n: 1 },
+    { list: ['a', 'b'], n: 1 },
+  ])
 })
 
 test('groups nest, and an outer aggregate is taken over the inner one', async (t) => {

@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
+import fc from 'fast-check'
 import { type BlockView, openBlockView } from '../../../src/graphql/rows/block-view.ts'
 import {
+  type ChunkWindow,
   fieldStart,
+  holds,
   knowsFields,
   positionsWhere,
   positionsWith,
@@ -12,6 +15,8 @@ import {
 import { createOpenedViews } from '../../../src/graphql/rows/opened-views.ts'
 import { rowAt } from '../../../src/graphql/rows/row.ts'
 import { fieldReader } from '../../../src/graphql/rows/stored-value.ts'
+import type { Chunk } from '../../../src/primitives/body/chunk.ts'
+import { createByteWriter, major, writeBytes, writeHead } from '../../../src/primitives/cbor.ts'
 import { blockSections, fieldIndex } from '../../../src/primitives/collections.ts'
 import { readField, valueCount } from '../../../src/primitives/values.ts'
 import type { Snapshot, StoredBlock } from '../../../src/store/store.ts'
@@ -117,6 +122,66 @@ test('documents are found by a field of any length, and by no bytes of another f
       assert.deepEqual(positionsWhere(window, count, field, Buffer.alloc(20, 0xab)), [])
     }
   }
+})
+
+/** Byte strings of a length, many of which begin alike. */
+const bytesOf = (length: number) =>
+  fc.tuple(fc.constantFrom(0, 1), fc.constantFrom(0, 1)).map(([fourth, last]) => {
+    const bytes = Buffer.alloc(length)
+    bytes[3] = fourth
+    bytes[length - 1] = last
+    return bytes
+  })
+
+/** A window of documents from position 64 on. */
+function windowOf(documents: readonly (readonly Buffer[])[]): ChunkWindow {
+  const out = createByteWriter()
+  const starts = [0]
+  for (const document of documents) {
+    writeHead(out, major.array, document.length)
+    for (const value of document) writeBytes(out, value)
+    starts.push(out.at)
+  }
+  return windowOfChunk({
+    ...{ first: 64, length: documents.length },
+    bytes: Buffer.from(out.bytes.subarray(0, out.at)),
+    starts: Uint32Array.from(starts),
+  } as Chunk)
+}
+
+test('documents are found by the whole value of one field', () => {
+  const anyLength = fc.constantFrom(4, 5, 23, 24, 25, 255)
+  const anySearch = anyLength.chain((length) =>
+    fc.record({
+      documents: fc.array(fc.tuple(bytesOf(5), bytesOf(length)), { maxLength: 10 }),
+      value: bytesOf(length),
+    }),
+  )
+  fc.assert(
+    fc.property(anySearch, ({ documents, value }) => {
+      const window = windowOf(documents)
+      while (!knowsFields(window, 2));
+      assert.deepEqual(
+        positionsWhere(window, 2, 1, value),
+        documents.flatMap(([, field], index) => (field.equals(value) ? [64 + index] : [])),
+      )
+    }),
+    { numRuns: 300 },
+  )
+})
+
+test('the fields of a window are known once 16 were read', () => {
+  const window = windowOf([[Buffer.alloc(4)]])
+  const known = Array.from({ length: 18 }, () => knowsFields(window, 1))
+  assert.deepEqual(known, [...Array.from({ length: 16 }, () => false), true, true])
+})
+
+test('a window holds the positions from its first to the one before its end', () => {
+  const window = windowOf([[Buffer.alloc(4)], [Buffer.alloc(4)]])
+  assert.deepEqual(
+    [63, 64, 65, 66].map((position) => holds(window, position)),
+    [false, true, true, false],
+  )
 })
 
 test('documents are found by a field and by their bytes', async (t) => {
