@@ -208,12 +208,11 @@ export function bytesOfRanked({ keys }: Ranked): number {
 export function rankedOrder(keys: readonly OrderKey[]): (a: Ranked, b: Ranked) => number {
   const ties = tiesDescend(keys) ? -1 : 1
   return (a, b) => {
-    for (let index = 0; index < keys.length; index++) {
+    for (let index = 0; ; index++) {
       const key = keys[index]
-      if (key === undefined) break
+      if (key === undefined) return ties * compareRows(a.row, b.row)
       const order = compareValues(key.kind, a.keys[index] ?? null, b.keys[index] ?? null)
       if (order !== 0) return key.descending ? -order : order
     }
-    return ties * compareRows(a.row, b.row)
   }
 }

@@ -97,7 +97,6 @@ const introspection = /__(?:schema|type)\b/
 /** The Views that a document names, wherever that is. */
 function viewsIn(document: DocumentNode, catalog: Catalog): ReadonlySet<string> {
   const views = new Set<string>()
-  if (![...catalog.values()].some(followsView)) return views
   visit(document, {
     [Kind.NAME]({ value }) {
       const entity = catalog.get(value)

@@ -98,6 +98,18 @@ test('cost counts the documents that are read, however few of them are returned'
   assert.equal(errors?.[0]?.extensions['code'], 'GRAPHQL_COST_LIMIT')
 })
 
+test('cost counts a row at the end of a link once for neighbours that share it', async (t) => {
+  const { query, registry } = await openGraphqlRoom(t)
+  const cost = async (text: string) => {
+    const before = await documentsRead(registry)
+    await query(text)
+    return (await documentsRead(registry)) - before
+  }
+  const logs = await cost('{ Log { logIndex } }')
+  assert.equal(await cost('{ Log { logIndex block { number } } }'), logs + 6)
+  assert.equal(await cost('{ Log { logIndex transaction { hash } } }'), logs + 12)
+})
+
 test('cost counts a document again for every 8 conditions and keys', async (t) => {
   const room = await openGraphqlRoom(t)
   const looked = async (patterns: number, order: string) => {
@@ -297,21 +309,32 @@ test('an answer may have exactly as many bytes as the limit', async (t) => {
   )
 })
 
-test('the size of an answer counts nested objects too', async (t) => {
-  const text = `{ Log(limit: 5) { address topics data blockNumber block { hash number } n: COUNT(topics: {}) }
-    Block(limit: 2) { number transactions { to status logs { logIndex } } } }`
-  const { query, store } = await openGraphqlRoom(t)
-  const bytes = Buffer.byteLength(JSON.stringify(await query(text)))
-  const within = async (maxResultBytes: number) =>
-    (await openTestGraphql(store.reader, { limits: { maxResultBytes } }).execute({ query: text }))
-      .errors
-  assert.equal(await within(bytes), undefined)
-  // Not counted: the brackets of nested lists, and aggregates.
-  assert.match(
-    (await within(Math.floor(bytes * 0.98)))?.[0]?.message ?? '',
-    /^The answer is larger/,
-  )
-})
+const nested: Readonly<Record<string, string>> = {
+  'of everything': `{ Log(limit: 5) { address topics data blockNumber block { hash number } n: COUNT(topics: {}) }
+    Block(limit: 2) { number transactions { to status logs { logIndex } } } }`,
+  'of single links, once for each row': '{ Log { block { logsBloom } } }',
+  'of lists under rows': '{ Transaction { logs { data topics } } }',
+  'of groups': '{ Log(groupBy: [data, address]) { data address } }',
+  'of groups under rows': '{ Transaction { logs(groupBy: [data, address]) { data address } } }',
+  'of members of groups': '{ Log(groupBy: [blockNumber]) { GROUP { data topics } } }',
+  'of versions': '{ Log { _version { cid height delta } } }',
+  'of proofs': '{ Log { _proof { cid root path seals { type value } } } }',
+}
+
+for (const [which, text] of Object.entries(nested))
+  test(`the size of an answer counts what is nested in it: ${which}`, async (t) => {
+    const { query, store } = await openGraphqlRoom(t)
+    const bytes = Buffer.byteLength(JSON.stringify(await query(text)))
+    const within = async (maxResultBytes: number) =>
+      (await openTestGraphql(store.reader, { limits: { maxResultBytes } }).execute({ query: text }))
+        .errors
+    assert.equal(await within(bytes), undefined)
+    // Not counted: the brackets of nested lists, and aggregates.
+    assert.match(
+      (await within(Math.floor(bytes * 0.98)))?.[0]?.message ?? '',
+      /^The answer is larger/,
+    )
+  })
 
 test('a query that takes too long is stopped while it runs', async (t) => {
   const shape = { transactions: 20, logs: 60, entries: 0, calldataBytes: 4 }

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createChain } from '../../support/chain/block-factory.ts'
-import { openGraphqlRoom } from '../support/graphql-room.ts'
+import { documentsRead, openGraphqlRoom } from '../support/graphql-room.ts'
+import { repeat } from '../support/repeat.ts'
 import { putRows, servedView } from '../support/served-views.ts'
 
 test('rows are grouped by one key or several, with aggregates and members', async (t) => {
@@ -134,6 +135,31 @@ test('a list under a row can be grouped', async (t) => {
       ],
     },
   ])
+})
+
+test('the groups of a list under a row come in the order of the chain', async (t) => {
+  const { query } = await openGraphqlRoom(t)
+  const text = `{ Transaction(filter: {blockNumber: 2}) { logs(groupBy: [logIndex]) { logIndex } } }`
+  assert.deepEqual((await query(text)).Transaction, [
+    { logs: [{ logIndex: 0 }] },
+    { logs: [{ logIndex: 1 }, { logIndex: 2 }] },
+  ])
+})
+
+test('each row that is grouped is compared with the keys and the filters of all aggregates', async (t) => {
+  const { query, registry } = await openGraphqlRoom(t)
+  const cost = async (below: string) => {
+    const before = await documentsRead(registry)
+    await query(`{ Log(groupBy: [address]) { ${below} } }`)
+    return (await documentsRead(registry)) - before
+  }
+  const four = repeat(4, (index) => `{data: {_like: "%0z${index}%"}}`)
+  const count = `COUNT(GROUP: {filter: {_or: [${four}]}})`
+  const [blocks, rows] = [6, 18]
+  assert.equal(await cost('address'), blocks + rows)
+  assert.equal(await cost(`a: ${count}`), blocks + rows)
+  assert.equal(await cost(`a: ${count} b: ${count}`), blocks + 2 * rows)
+  assert.equal(await cost(`a: ${count} b: ${count} c: ${count} d: ${count}`), blocks + 3 * rows)
 })
 
 test('a field that is no key cannot be selected beside the members', async (t) => {

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { type OrderKey, planWithin, rank, rankedOrder } from '../../../src/graphql/filter/order.ts'
 import { type Row, rowAt } from '../../../src/graphql/rows/row.ts'
-import { openGraphqlRoom } from '../support/graphql-room.ts'
+import { documentsRead, openGraphqlRoom } from '../support/graphql-room.ts'
 
 const place = (log: { blockNumber: number; logIndex: number }) => [log.blockNumber, log.logIndex]
 
@@ -107,6 +107,21 @@ for (const [direction, sign] of [
     const hashes = new Set(Log.map(({ transaction }: LinkedLog) => transaction.hash))
     assert.ok(hashes.size > 6, 'a block has logs of several transactions')
   })
+
+test('an order by what all rows of a block share reads no row behind the limit', async (t) => {
+  const { query, registry } = await openGraphqlRoom(t)
+  for (const key of [
+    '{block: {hash: DESC}}',
+    '{transaction: {blockNumber: DESC}}',
+    '{transaction: {block: {hash: DESC}}}',
+    '{transaction: {_attestations: DESC}}',
+  ]) {
+    const before = await documentsRead(registry)
+    const text = `{ Log(order: [{blockNumber: ASC}, ${key}], limit: 1) { blockNumber logIndex } }`
+    assert.deepEqual((await query(text)).Log.map(place), [[1, 2]], key)
+    assert.equal((await documentsRead(registry)) - before, 2, key)
+  }
+})
 
 test('quantities are ordered as numbers and null is smallest', async (t) => {
   const { query } = await openGraphqlRoom(t)
