@@ -50,6 +50,20 @@ test('rows without a value are skipped, also in minimum and maximum', async (t) 
   })
 })
 
+test('an aggregate takes the rows from its offset to its limit', async (t) => {
+  const { query } = await openGraphqlRoom(t)
+  const root = `{ a: COUNT(Block: {offset: 4, limit: 3}) b: COUNT(Block: {offset: 1, limit: 3}) c: COUNT(Block: {offset: 9})
+    d: SUM(Block: {field: number, offset: 4, limit: 3}) e: SUM(Block: {field: number, limit: 3}) f: SUM(Block: {field: number, offset: 9}) }`
+  assert.deepEqual(await query(root), { a: 2, b: 3, c: 0, d: 11, e: 6, f: 0 })
+  const below = `a: COUNT(logs: {offset: 1}) b: COUNT(logs: {limit: 1}) c: COUNT(logs: {offset: 9})
+    d: COUNT(logs: {offset: 1, filter: {logIndex: {_geq: 1}}}) e: MAX(logs: {field: logIndex, limit: 1})`
+  const { Transaction } = await query(`{ Transaction(limit: 2) { logs { logIndex } ${below} } }`)
+  assert.deepEqual(Transaction, [
+    { logs: [{ logIndex: 0 }], a: 0, b: 1, c: 0, d: 0, e: 0 },
+    { logs: [{ logIndex: 1 }, { logIndex: 2 }], a: 1, b: 1, c: 0, d: 1, e: 1 },
+  ])
+})
+
 test('the elements of a list are counted, with a filter, an offset and a limit', async (t) => {
   const { query } = await openGraphqlRoom(t)
   const { Log } = await query(`{ Log(limit: 1) { a: COUNT(topics: {}) b: _count(topics: {limit: 2})

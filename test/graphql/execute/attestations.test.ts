@@ -58,6 +58,41 @@ test('a lookup by any document’s docID finds its block’s record', async (t) 
   })
 })
 
+test('a docID means the record of its block wherever a filter has it', async (t) => {
+  const { query, chain } = await openSignedRoom(t)
+  const variables = {
+    tx: `tx-${chain[4]?.receipts[0]?.transactionHash}`.toUpperCase().replace('TX-0X', 'tx-0x'),
+    log: `log-${chain[0]?.hash}-2`,
+  }
+  const heights = async (filter: string) => {
+    const text = `query ($tx: String!, $log: String!) { AttestationRecord(filter: ${filter}) { attested_doc } }`
+    const { AttestationRecord } = await query(text, variables)
+    return AttestationRecord.map((one: { attested_doc: string }) =>
+      Number(one.attested_doc.split(':')[1]),
+    )
+  }
+  const cases: Readonly<Record<string, readonly number[]>> = {
+    '{attested_doc: $tx}': [5],
+    '{attested_doc: {_neq: $tx}}': [1, 3, 4, 6],
+    '{attested_doc: {_in: [$tx, $log]}}': [1, 5],
+    '{attested_doc: {_nin: [$log, $tx]}}': [3, 4, 6],
+    '{_not: {attested_doc: $log}}': [3, 4, 5, 6],
+    '{_or: [{attested_doc: $log}, {vote_count: 3}]}': [1, 4, 5, 6],
+    '{_and: [{attested_doc: {_in: [$tx, $log]}}, {vote_count: 3}]}': [5],
+    '{attested_doc: {_like: $tx}}': [],
+  }
+  for (const [filter, expected] of Object.entries(cases)) {
+    const unused = ['$tx', '$log'].filter((name) => !filter.includes(name))
+    const used = `{_and: [${filter}, {_or: [{vote_count: {_gt: 0}}, {attested_doc: {_in: [${unused}]}}]}]}`
+    assert.deepEqual(await heights(used), expected, filter)
+  }
+  const groups = await query(
+    'query ($tx: String!) { AttestationRecord(groupBy: [vote_count], filter: {attested_doc: $tx}) { vote_count } }',
+    { tx: variables.tx },
+  )
+  assert.deepEqual(groups.AttestationRecord, [{ vote_count: 3 }])
+})
+
 test('every document has _attestations, which filter and order like any number', async (t) => {
   const { query } = await openSignedRoom(t)
   const text = `{ Block(filter: {_attestations: {_geq: 3}}, order: {_attestations: DESC}) { number _attestations }

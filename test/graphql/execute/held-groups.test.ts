@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { Attribute } from '../../../src/graphql/catalog/entity.ts'
 import { rootGroups } from '../../../src/graphql/execute/group.ts'
 import type { Run } from '../../../src/graphql/execute/run.ts'
 import { everyRow } from '../../../src/graphql/filter/list-request.ts'
@@ -19,8 +20,11 @@ const count: GroupField = {
   targets: [{ type: 'group', argument: 'GROUP', members: null }],
 }
 
-/** Groups 7 rows by a number that three neighbours share; what that held, row by row, and reserved. */
-async function holdingsOf(also: (list: GroupListPlan) => readonly GroupField[]) {
+/** Groups 7 rows, by a number that three neighbours share where nothing else is said; what that held, row by row, and reserved. */
+async function holdingsOf(
+  also: (list: GroupListPlan) => readonly GroupField[],
+  key: Attribute = fields.third,
+) {
   const held: number[] = []
   let reserved = 0
   const budget = { ...createTestBudget(), checkHeld: (things: number) => void held.push(things) }
@@ -28,7 +32,7 @@ async function holdingsOf(also: (list: GroupListPlan) => readonly GroupField[]) 
   const { entity, session } = scan
   const listOf = (fields_: readonly GroupField[]): GroupListPlan => ({
     ...{ type: 'groups', entity, source: noArguments },
-    selection: { entity, keys: [fields.third], fields: fields_ },
+    selection: { entity, keys: [key], fields: fields_ },
   })
   const run: Run = { session, catalog: new Map(), variables: {}, window: allHeights, known: [] }
   const groups = await rootGroups(run, listOf(also(listOf([]))), everyRow, {
@@ -61,4 +65,14 @@ test('grouping holds the members of groups where they are asked for', async () =
   assert.deepEqual(held, [2, 3, 4, 6, 7, 8, 10])
   assert.deepEqual(members, [[0, 1, 2], [3, 4, 5], [6]])
   assert.equal(reserved - groups.reserved, 7 * 64, 'bytes of members')
+})
+
+test('grouping holds the text of the key of each group', async () => {
+  const textOf = (length: number): Attribute => ({
+    ...{ ...fields.third, kind: 'string' },
+    read: (row) => String(fields.third.read(row)).repeat(length),
+  })
+  const short = await holdingsOf(() => [], textOf(1))
+  const long = await holdingsOf(() => [], textOf(101))
+  assert.equal(long.reserved - short.reserved, 3 * 2 * 100)
 })
