@@ -5,6 +5,7 @@ import { type BlockView, emptyMemo } from '../../../src/graphql/rows/block-view.
 import { rowAt } from '../../../src/graphql/rows/row.ts'
 import {
   hasRows,
+  putViewValue,
   viewChunkSpan,
   viewPositions,
   viewRowCount,
@@ -83,11 +84,19 @@ test('a row has values, a source, and nothing where it has no such field', () =>
   assert.equal(viewTextTest(rows, 2, 'text 6')(row), false)
 })
 
+test('a value is written as JSON, and null where the row has no such field', () => {
+  const row = rowAt(openView().view, 6)
+  const out = createByteWriter()
+  for (const field of [0, 1, 2]) putViewValue(out, row, rows, field)
+  assert.equal(out.bytes.toString('utf8', 0, out.at), '"text 6"6null')
+})
+
 test('rows of a chunk are found by its place in the block', () => {
-  const { view } = openView()
+  const { view, noted } = openView()
   assert.deepEqual(viewChunkSpan(view, rows, 1), [4, 8])
   const search = { chunk: 1, field: 1, value: rowTermValue(6) }
   assert.deepEqual(viewPositions(view, rows, search), [6])
+  assert.equal(noted.length, 2, 'the chunk once')
 })
 
 test('a View has rows of a root and a number only where both are right', () => {
