@@ -347,13 +347,15 @@ test('a query that takes too long is stopped while it runs', async (t) => {
   assert.match(errors?.[0]?.message ?? '', /^The query takes longer than 1 ms. Narrow the range/)
 })
 
-test('a sorted list ends at twice the row limit', async (t) => {
+test('a sorted list and one of groups end at twice the row limit', async (t) => {
   const { query, errors } = await openGraphqlRoom(t, { limits: { maxRows: 6 } })
-  assert.equal(
-    (await query('{ Log(order: {data: ASC}, offset: 12, limit: 1) { data } }')).Log.length,
-    1,
-  )
-  assert.deepEqual(await errors('{ Log(order: {data: ASC}, offset: 12, limit: 2) { data } }'), [
-    'The query asks for rows beyond number 12 of a sorted list. Set a smaller `offset`, filter from the last value of the page before, or order by block number.',
-  ])
+  const message =
+    'The query asks for rows beyond number 12 of a sorted list. Set a smaller `offset`, filter from the last value of the page before, or order by block number.'
+  for (const text of [
+    '{ Log(order: {data: ASC}, offset: 12, limit: 1) { data } }',
+    '{ Log(groupBy: [_docID], offset: 12, limit: 1) { _docID } }',
+  ]) {
+    assert.equal((await query(text)).Log.length, 1)
+    assert.deepEqual(await errors(text.replace('limit: 1', 'limit: 2')), [message])
+  }
 })

@@ -148,18 +148,28 @@ test('the groups of a list under a row come in the order of the chain', async (t
 
 test('each row that is grouped is compared with the keys and the filters of all aggregates', async (t) => {
   const { query, registry } = await openGraphqlRoom(t)
-  const cost = async (below: string) => {
+  const cost = async (text: string) => {
     const before = await documentsRead(registry)
-    await query(`{ Log(groupBy: [address]) { ${below} } }`)
+    await query(text)
     return (await documentsRead(registry)) - before
   }
   const four = repeat(4, (index) => `{data: {_like: "%0z${index}%"}}`)
   const count = `COUNT(GROUP: {filter: {_or: [${four}]}})`
-  const [blocks, rows] = [6, 18]
-  assert.equal(await cost('address'), blocks + rows)
-  assert.equal(await cost(`a: ${count}`), blocks + rows)
-  assert.equal(await cost(`a: ${count} b: ${count}`), blocks + 2 * rows)
-  assert.equal(await cost(`a: ${count} b: ${count} c: ${count} d: ${count}`), blocks + 3 * rows)
+  const [blocks, transactions, rows] = [6, 12, 18]
+  for (const [below, times] of [
+    ['address', 1],
+    [`a: ${count}`, 1],
+    [`a: ${count} b: ${count}`, 2],
+    [`a: ${count} b: ${count} c: ${count} d: ${count}`, 3],
+  ] as const) {
+    const grouped = `(groupBy: [address]) { ${below} }`
+    assert.equal(await cost(`{ Log${grouped} }`), blocks + times * rows)
+    assert.equal(
+      await cost(`{ Transaction { logs${grouped} } }`),
+      blocks + transactions + rows + times * rows,
+      'once more as linked rows',
+    )
+  }
 })
 
 test('a field that is no key cannot be selected beside the members', async (t) => {
