@@ -176,6 +176,11 @@ test('what is the same for a block is decided first, and rows that are linked la
   assert.deepEqual(seen, order)
 })
 
+test('rows that are no stored documents have no CID', () => {
+  const { matches } = toMatcher({ ...entity, section: null }, { op: 'cid', cid: Buffer.alloc(36) })
+  assert.ok(!rows.some((row) => matches(row)))
+})
+
 test('a value that several parts compare is read once from each row', () => {
   let reads = 0
   const costly = attribute('costly', ({ position }) => {

@@ -41,7 +41,7 @@ test('documents about Views that changed are forgotten, and those about the sche
   for (const text of ['both', 'third', 'schema']) assert.equal(cache.findDocument(text), undefined)
 })
 
-test('what is cached counts with its bytes and 512 more, a plan with the text of its shape as well', () => {
+test('what is cached counts with its bytes and 512 more, a plan with its shape as well', () => {
   const cache = createPlanCache()
   cache.keepDocument('x', documentOf({ bytes: 100.5 }))
   assert.equal(cache.bytes(), 512 + 101)

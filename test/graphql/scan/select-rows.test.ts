@@ -108,6 +108,19 @@ test('a list has the rows that match, in order, from offset to limit, in short b
   )
 })
 
+test('rows of small blocks come together, once there are 256 of them', async () => {
+  const lengths = async (blocks: number, rows: number) => {
+    const counts = Array.from({ length: blocks }, (_, index) => [index + 1, rows] as const)
+    const batches = []
+    for await (const batch of selectRows(numberedScan(new Map(counts)).scan, everyRow))
+      batches.push(batch.length)
+    return batches
+  }
+  assert.deepEqual(await lengths(5, 10), [50])
+  assert.deepEqual(await lengths(7, 100), [256, 44, 256, 44, 100])
+  assert.deepEqual(await lengths(3, 256), [256, 256, 256])
+})
+
 test('rows under a row, and those of a group, are selected as those of a list are', async () => {
   await fc.assert(
     fc.asyncProperty(fc.nat(12), fc.nat(12), anyRequest, async (start, length, request) => {
@@ -173,19 +186,20 @@ const lists: Readonly<Record<string, Partial<ListRequest>>> = {
 type Room = ReturnType<typeof numberedScan>
 type Way = (room: Room, budget: QueryBudget) => Promise<unknown>
 
-/** How often other requests may run while something looks at 80 rows, where it is always their turn or never. */
-async function yieldsOf(isDue: boolean, way: Way): Promise<number> {
+const eighty: RowCounts = new Map([
+  [1, 40],
+  [2, 40],
+  [3, 0],
+])
+
+/** How often other requests may run while something looks at all rows, where it is always their turn or never. */
+async function yieldsOf(isDue: boolean, way: Way, counts = eighty): Promise<number> {
   let yields = 0
   const yieldThread = async () => {
     yields++
   }
   const due = { shouldYield: () => isDue, yieldThread, yieldIfDue: async () => undefined }
   const budget = { ...createTestBudget(), ...due }
-  const counts = new Map([
-    [1, 40],
-    [2, 40],
-    [3, 0],
-  ])
   await way(numberedScan(counts, { budget }), budget)
   return yields
 }
@@ -208,6 +222,18 @@ for (const [which, part] of Object.entries(lists)) {
     }
   })
 }
+
+test('other requests run between blocks without rows as well', async () => {
+  const empty: RowCounts = new Map([1, 2, 3].map((height) => [height, 0]))
+  const ways: readonly Way[] = [
+    async ({ scan }) => {
+      for await (const _ of selectRows(scan, everyRow));
+    },
+    ({ scan }) => countRows(scan, unlike(9)),
+    ({ scan }) => visitRows(scan, all, () => undefined, 1),
+  ]
+  for (const way of ways) assert.equal(await yieldsOf(true, way, empty), 3)
+})
 
 test('a list of more rows of one block than may be held is refused', async () => {
   await costOf(new Map([[1, 200_000]]), {})
