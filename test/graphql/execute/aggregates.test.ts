@@ -80,6 +80,17 @@ test('an alias of an aggregate filters rows', async (t) => {
   assert.equal((await query(text)).Transaction.length, 2)
 })
 
+test('an aggregate over aggregates takes those of the same link alone', async (t) => {
+  const { query, errors } = await openGraphqlRoom(t)
+  const text = (logs: string) => `{ Transaction(limit: 1) { s: SUM(logs: {field: COUNT})
+    block { COUNT(transactions: {}) } logs { ${logs} } } }`
+  const { Transaction } = await query(text('COUNT(topics: {})'))
+  assert.deepEqual(Transaction, [{ s: 3, block: { COUNT: 2 }, logs: [{ COUNT: 3 }] }])
+  assert.deepEqual(await errors(text('logIndex')), [
+    'The aggregate COUNT is not selected inside what is aggregated. Select COUNT there as well.',
+  ])
+})
+
 test('an aggregate without a target is refused', async (t) => {
   const { errors } = await openGraphqlRoom(t)
   assert.deepEqual(await errors('{ Transaction { COUNT } }'), [
