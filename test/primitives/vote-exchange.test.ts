@@ -150,6 +150,27 @@ test('a list of the protocol with one item more is refused, whatever stands arou
   }
 })
 
+test('a height is refused that is no number, or not in its shortest form', () => {
+  const message = (heights: string): Buffer =>
+    Buffer.concat([encode(['digests']).with(0, 0x84), Buffer.from(`${heights}80`, 'hex')])
+  assert.deepEqual(decodeVoteRequest(message('031846')), {
+    kind: 'digests',
+    from: 3,
+    to: 70,
+    identities: [],
+  })
+  for (const heights of [
+    '18031846',
+    '1900031846',
+    '03190046',
+    '221846',
+    'f61846',
+    '411846',
+    '03f6',
+  ])
+    assert.throws(() => decodeVoteRequest(message(heights)), refusal, heights)
+})
+
 test('one request is bounded', async (t) => {
   const key = 'ab'.repeat(33)
   const many = (count: number): string[] => Array.from({ length: count }, () => key)
