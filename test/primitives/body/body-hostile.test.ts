@@ -192,6 +192,17 @@ test('a chunk whose lengths lie about its documents is refused', () => {
   }
 })
 
+test('a chunk is refused that is too short for the lengths of its documents', () => {
+  const open = (bytes: number) => {
+    const raw = Buffer.alloc(bytes)
+    const chunk = { length: 1, rawBytes: bytes, stored: zstdCompressSync(raw) }
+    return openBody(bodyOf({ Block: [chunk] })).openChunk('Block', 0)
+  }
+  assert.equal(open(4).values(0).length, 0)
+  assert.throws(() => open(3), { ...refusal, facts: { why: 'a chunk is cut off' } })
+  assert.throws(() => open(5), { ...refusal, facts: { why: 'a chunk’s documents do not fill it' } })
+})
+
 test('a chunk takes as many bytes as zstd may need for what it holds, and no more', () => {
   const entry = { first: 0, start: 0, length: 1 }
   for (const [rawBytes, most] of [
