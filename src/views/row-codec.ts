@@ -7,6 +7,7 @@ import {
   type ByteReader,
   type ByteWriter,
   createByteReader,
+  headAt,
   major,
   readHead,
   readText,
@@ -175,7 +176,7 @@ function skipValue(reader: ByteReader): void {
 
 /** Skips an item, or the head of a list or an object; returns how many items are in it. */
 function skipItem(reader: ByteReader): number {
-  const head = reader.bytes[reader.at] ?? 0xff
+  const head = headAt(reader)
   switch (head >>> 5) {
     case 0:
       readHead(reader, major.int)
@@ -203,7 +204,7 @@ export function readRowValue(bytes: Buffer, at: number, end: number): JsonValue 
 
 /** Reads the value at the place of a reader, which stands behind it then; `depth` is how many lists and objects may nest. */
 export function readNextValue(reader: ByteReader, depth: number): JsonValue {
-  const head = reader.bytes[reader.at] ?? 0xff
+  const head = headAt(reader)
   switch (head >>> 5) {
     case 0:
       return readCount(reader, major.int)

@@ -106,6 +106,7 @@ test('answers of different clients become the same document', async (t) => {
     ['before EIP-155 there is none', 'chainId', null, { v: '0x1b', chainId: '0x1' }],
     ['for the other parity neither', 'chainId', null, { v: '0x1c', chainId: '0x1' }],
     ['a typed chain ID is its own', 'chainId', '0x5', { type: '0x1', chainId: '0x5', v: '0x1' }],
+    ['whatever its v is', 'chainId', '0x5', { type: '0x1', chainId: '0x5', v: '0x25' }],
     ['a missing v is the parity', 'v', '0x1', { type: '0x2', v: null, yParity: '0x1' }],
     ['no effective price: the gas price', 'effectiveGasPrice', '0x7', { gasPrice: '0x7' }],
     ['no gas price: the effective one', 'gasPrice', '0x7', {}, { effectiveGasPrice: '0x7' }],
@@ -182,6 +183,16 @@ test('a field that cannot be read is refused by its name', async (t) => {
       ),
     )
   }
+})
+
+test('a place in the block that is null is that of the answer, as if it were left out', () => {
+  const place = { blockHash: null, transactionHash: null, transactionIndex: null }
+  const log = { address: account('5'), data: '0x', logIndex: '0x0' }
+  const documentsOf = (beside: object): BlockDocuments => {
+    const receipt = { ...beside, logs: [{ ...log, ...beside }] }
+    return toDocuments(network, blockOf([transactionOf(beside)]), [receipt])
+  }
+  assert.deepEqual(documentsOf(place), documentsOf({}))
 })
 
 test('transactions that are only hashes, and null receipts, are refused', () => {

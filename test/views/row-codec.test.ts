@@ -110,14 +110,14 @@ function isMalformed(read: () => void): boolean {
 }
 
 test('what is no row is refused where its values are read', () => {
-  const isRefused = (bytes: Buffer): boolean =>
+  const isRefused = (bytes: Buffer, end: number = bytes.length): boolean =>
     isMalformed(() => {
-      const places = openRowPlaces(bytes, 0, bytes.length)
-      readRowValue(bytes, sourcePlace(places), bytes.length)
+      const places = openRowPlaces(bytes, 0, end)
+      readRowValue(bytes, sourcePlace(places), end)
       for (let field = 0; ; field++) {
         const at = valuePlace(places, field)
         if (at === undefined) return
-        readRowValue(bytes, at, bytes.length)
+        readRowValue(bytes, at, end)
       }
     })
   for (const hex of [
@@ -140,7 +140,11 @@ test('what is no row is refused where its values are read', () => {
   )
   const whole = written(valuesOf({ a: ['text', 1.5, -3, 2 ** 40] }), 3)
   for (let length = 0; length < whole.length; length++)
-    assert.ok(isRefused(whole.subarray(0, length)))
+    assert.ok(isRefused(whole.subarray(0, length)) && isRefused(whole, length))
+  // Behind each end stands what could be null.
+  const cut = Buffer.from('820082fbf6f6f6f6f6f6f6f6f6', 'hex')
+  for (let end = 0; end < cut.length; end++) assert.ok(isRefused(cut, end), `${end}`)
+  assert.ok(!isRefused(cut))
 })
 
 test('the deepest JSON that a list in a row may hold is read back, and nothing deeper', () => {
@@ -154,7 +158,27 @@ test('the deepest JSON that a list in a row may hold is read back, and nothing d
   assert.ok(isMalformed(() => void readRow(written([[nested(maxJsonDepth + 1)]], null))))
 })
 
-test('bytes that are no row are refused with a reason, and cost no memory', () => {
+test('bytes that are no row are refused with the place and what is wrong there', () => {
+  for (const [hex, message] of [
+    ['81f6', '1: it is not a pair'],
+    ['8261618101', '3: its source is not a number'],
+    ['828080', '2: it nests too deep'],
+    ['82f6f6', '3: its values are not a list'],
+    ['82f680f6', '3: bytes follow it'],
+    ['82f6811805', '5: a number is not in its shortest form'],
+    ['82f6816261', '4: a text is cut off, or no UTF-8'],
+    ['82f68201', '3: a list is cut off'],
+    ['82f681a161', '4: a list is cut off'],
+    ['82f681f7', '4: a value is unknown'],
+    ['82f681fb00', '4: a value is unknown'],
+  ] as const)
+    assert.throws(() => readRow(Buffer.from(hex, 'hex')), {
+      code: 'VIEWS_ROW_MALFORMED',
+      message: `A row cannot be read at byte ${message}.`,
+    })
+})
+
+test('bytes that are no row are refused, and cost no memory', () => {
   const refused = (bytes: Uint8Array): boolean => isMalformed(() => void readRow(bytes))
   for (const hex of [
     '',
