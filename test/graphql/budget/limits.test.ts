@@ -11,6 +11,7 @@ import { commonSettings } from '../../../src/service/settings/common-settings.ts
 import { graphqlLimits } from '../../../src/service/settings/graphql-limits.ts'
 import { createChain } from '../../support/chain/block-factory.ts'
 import {
+  costOf,
   documentsRead,
   openGraphqlRoom,
   openTestGraphql,
@@ -99,12 +100,8 @@ test('cost counts the documents that are read, however few of them are returned'
 })
 
 test('cost counts a row at the end of a link once for neighbours that share it', async (t) => {
-  const { query, registry } = await openGraphqlRoom(t)
-  const cost = async (text: string) => {
-    const before = await documentsRead(registry)
-    await query(text)
-    return (await documentsRead(registry)) - before
-  }
+  const room = await openGraphqlRoom(t)
+  const cost = (text: string) => costOf(room, text)
   const logs = await cost('{ Log { logIndex } }')
   assert.equal(await cost('{ Log { logIndex block { number } } }'), logs + 6)
   assert.equal(await cost('{ Log { logIndex transaction { hash } } }'), logs + 12)
@@ -112,11 +109,9 @@ test('cost counts a row at the end of a link once for neighbours that share it',
 
 test('cost counts a document again for every 8 conditions and keys', async (t) => {
   const room = await openGraphqlRoom(t)
-  const looked = async (patterns: number, order: string) => {
-    const before = await documentsRead(room.registry)
+  const looked = (patterns: number, order: string) => {
     const filter = `{_or: [${repeat(patterns, () => '{data: {_like: "%nothing%"}}')}]}`
-    await room.query(`{ Log(filter: ${filter}${order}) { data } }`)
-    return (await documentsRead(room.registry)) - before
+    return costOf(room, `{ Log(filter: ${filter}${order}) { data } }`)
   }
   const blocks = 6
   const logs = 18

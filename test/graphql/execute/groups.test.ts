@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createChain } from '../../support/chain/block-factory.ts'
-import { documentsRead, openGraphqlRoom } from '../support/graphql-room.ts'
+import { costOf, openGraphqlRoom } from '../support/graphql-room.ts'
 import { repeat } from '../support/repeat.ts'
 import { putRows, servedView } from '../support/served-views.ts'
 
@@ -147,12 +147,8 @@ test('the groups of a list under a row come in the order of the chain', async (t
 })
 
 test('each row that is grouped is compared with the keys and the filters of all aggregates', async (t) => {
-  const { query, registry } = await openGraphqlRoom(t)
-  const cost = async (text: string) => {
-    const before = await documentsRead(registry)
-    await query(text)
-    return (await documentsRead(registry)) - before
-  }
+  const room = await openGraphqlRoom(t)
+  const cost = (text: string) => costOf(room, text)
   const four = repeat(4, (index) => `{data: {_like: "%0z${index}%"}}`)
   const count = `COUNT(GROUP: {filter: {_or: [${four}]}})`
   const [blocks, transactions, rows] = [6, 12, 18]

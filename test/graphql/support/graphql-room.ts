@@ -132,3 +132,13 @@ export async function documentsRead(registry: Registry): Promise<number> {
   const metric = registry.getSingleMetric('viewmesh_graphql_documents_total')
   return (await metric?.get())?.values[0]?.value ?? 0
 }
+
+/** How many documents a query reads that must succeed. */
+export async function costOf(
+  { query, registry }: Pick<GraphqlRoom, 'query' | 'registry'>,
+  text: string,
+): Promise<number> {
+  const before = await documentsRead(registry)
+  await query(text)
+  return (await documentsRead(registry)) - before
+}
