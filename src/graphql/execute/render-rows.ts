@@ -158,7 +158,7 @@ async function renderOne(
 ): Promise<readonly string[]> {
   const { budget } = run.session
   const { linked, places } = linkedRows(rows, field.link)
-  const isKept = await mapInTurn(run.session.budget, linked, filterOf(run, field))
+  const isKept = await mapInTurn(budget, linked, filterOf(run, field))
   const kept = linked.filter((_, index) => isKept[index])
   const rendered = (await renderRows(run, kept, field.selection)).values()
   const results = isKept.map((isIn) => (isIn ? (rendered.next().value ?? 'null') : 'null'))
@@ -309,7 +309,7 @@ async function membersOf(
 ): Promise<readonly (readonly Row[])[]> {
   const { budget } = run.session
   const request = rowRequest(run, list)
-  return await mapInTurn(run.session.budget, groups, async ({ rows }) => {
+  return await mapInTurn(budget, groups, async ({ rows }) => {
     const members = await selectAmong(budget, list.entity, rows, request)
     budget.addRows(members.length)
     return members
