@@ -184,6 +184,12 @@ describe('conditions on the number of the block decide what is computed', () => 
       assert.equal(Sums.length, rows, JSON.stringify(Sums))
     })
 
+  test('a filter that no row can match computes nothing', async (t) => {
+    const room = await openRoom(t)
+    assert.deepEqual(await room.query('{ Sums(filter: {_not: {}}) { n } }'), { Sums: [] })
+    assert.deepEqual(room.asked, [])
+  })
+
   test('rows of the end of the stream pass them, as they are made of these blocks', async (t) => {
     const room = await openRoom(t)
     const { Sums } = await room.query(
@@ -215,6 +221,18 @@ describe('what goes wrong while it is computed', () => {
       /^The View Sums was stopped: lens 1 returns too much\. Ask for less\.$/,
     ],
     [
+      new ServiceError('VIEWS_SELECTION_TOO_LARGE', 'the documents take too much', {
+        facts: { block: 'none' },
+      }),
+      'GRAPHQL_VIEW_LIMIT',
+      /^The View Sums was stopped: the documents take too much\. Try again later\.$/,
+    ],
+    [
+      new ServiceError('VIEWS_ROW_MALFORMED', 'a row cannot be read', { remedy: 'Report this.' }),
+      'GRAPHQL_VIEW_FAILED',
+      /^The View Sums failed: a row cannot be read\. Report this\.$/,
+    ],
+    [
       new ServiceError('HOST_VIEW_BUSY', '2 queries compute Views', { remedy: 'Ask again.' }),
       'GRAPHQL_VIEW_BUSY',
       /^The View Sums: 2 queries compute Views\. Ask again\.$/,
@@ -230,6 +248,14 @@ describe('what goes wrong while it is computed', () => {
       assert.deepEqual(errors[0]?.path, ['Sums'])
       assert.equal(room.count.closed, 1)
     })
+
+  test('what is wrong with the program is not said to be a failure of the View', async (t) => {
+    const fault = new ServiceError('STORE_DAMAGED', 'a page is gone', { remedy: 'Empty it.' })
+    const room = await openRoom(t, failing(fault))
+    const { errors = [] } = await room.graphql.execute({ query: '{ Sums { n } }' })
+    assert.equal(errors[0]?.extensions['code'], 'STORE_DAMAGED')
+    assert.doesNotMatch(errors[0]?.message ?? '', /Sums/)
+  })
 
   test('a client that goes away is not said to be a failure of the View', async (t) => {
     const controller = new AbortController()

@@ -6,7 +6,7 @@ import { ServiceError } from '../../errors.ts'
 import { allHeights, intersectHeights } from '../../primitives/height-ranges.ts'
 import type { StreamedRows } from '../../views/streamed-rows.ts'
 import { refusal } from '../budget/limits.ts'
-import type { Entity, ViewSource } from '../catalog/entity.ts'
+import type { ViewSource } from '../catalog/entity.ts'
 import type { FilterCondition } from '../filter/condition.ts'
 import { type Matcher, toMatcher } from '../filter/predicate.ts'
 import {
@@ -26,7 +26,7 @@ interface Streaming {
   readonly scan: Scan
   readonly view: ViewSource
   readonly stream: ViewStream
-  readonly match: (rows: StreamedRows) => Matcher | null
+  readonly matcher: Matcher | null
   /** Rows that came and were not walked over yet. */
   readonly waiting: StreamedRows[]
   isOver: boolean
@@ -51,8 +51,9 @@ export function* streamedPieces(
     maxMs: Math.max(1, budget.leftMs() - reportMs),
     signal: budget.signal,
   })
-  const match = matcherOf(scan.entity, condition, rest)
-  const streaming: Streaming = { scan, view, stream, match, waiting: [], isOver: false }
+  // All rows are made of blocks with these heights, also those of the end of the stream, which are in none.
+  const matcher = rest.op === 'all' ? null : toMatcher(scan.entity, rest)
+  const streaming: Streaming = { scan, view, stream, matcher, waiting: [], isOver: false }
   const held = budget.openReservation()
   try {
     while (!streaming.isOver) {
@@ -68,25 +69,9 @@ export function* streamedPieces(
   }
 }
 
-/** Rows of the end of the stream are in no block: what was asked of blocks has decided what they were made of. */
-function matcherOf(
-  entity: Entity,
-  condition: FilterCondition,
-  rest: FilterCondition,
-): Streaming['match'] {
-  const [ofBlock, ofEnd] = [condition, rest].map((one) =>
-    one.op === 'all' ? null : toMatcher(entity, one),
-  )
-  return ({ block }) => (block === null ? ofEnd : ofBlock) ?? null
-}
-
-function toPiece({ scan, match }: Streaming, rows: StreamedRows): Piece {
+function toPiece({ scan, matcher }: Streaming, rows: StreamedRows): Piece {
   const { first, length } = rows.chunk
-  return {
-    block: streamedView(scan.session, rows),
-    span: [first, first + length],
-    matcher: match(rows),
-  }
+  return { block: streamedView(scan.session, rows), span: [first, first + length], matcher }
 }
 
 /** Waits for rows; returns a piece without any, as what came is walked over next. */
