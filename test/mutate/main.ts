@@ -27,6 +27,8 @@ const { values } = parseArgs({
     line: { type: 'string' },
     /** The farthest tests that are run: 0 is the file's own, 1 those of its folder, 2 of its room, 3 all. */
     ring: { type: 'string', default: '3' },
+    /** So many of the nearest tests that execute a place are run at most. */
+    tests: { type: 'string', default: 'Infinity' },
     jobs: { type: 'string', default: '1' },
     'at-least': { type: 'string', default: '95' },
     cache: { type: 'string', default: join(root, 'node_modules/.cache/mutate') },
@@ -101,7 +103,7 @@ const trials: Trial[] = []
 async function work(scratch: Scratch): Promise<void> {
   for (let next = mutants.next(); !next.done; next = mutants.next()) {
     const begin = performance.now()
-    const options = { ring: Number(values.ring), patience }
+    const options = { ring: Number(values.ring), maxTests: Number(values.tests), patience }
     const parts = { scratch, cleanRuns, reach, startsPrograms, signal }
     const trial = await tryMutant(next.value, options, parts)
     trials.push(trial)

@@ -27,6 +27,8 @@ interface TrialParts {
 interface TrialOptions {
   /** The farthest ring whose tests are run: 3 for all. */
   readonly ring: number
+  /** How many tests that execute the place are run at most. */
+  readonly maxTests: number
   readonly patience: Patience
 }
 
@@ -48,6 +50,7 @@ export async function tryMutant(
   const ran: string[] = []
   const silent: ReachingTest[] = []
   for (const test of inOrder(reaching, parts.cleanRuns)) {
+    if (ran.length === options.maxTests) break
     const clean = await parts.cleanRuns.of(test.path, parts.scratch)
     if (!clean.passed) continue
     if (!isExecuted(clean.coverage, mutant.path, mutant.start)) {
