@@ -17,6 +17,7 @@ import { opaqueBlock, opaqueNetwork, opaqueSeal } from '../../support/chain/opaq
 import { opaqueStatement } from '../../support/row-statements.ts'
 import { testDirectory } from '../../support/test-store.ts'
 import { storedRows, viewBlock } from '../../support/view-rows.ts'
+import { assertNothingLeftOver } from '../support/stored-keys.ts'
 
 const slot = 3
 const unknown = '0'.repeat(64)
@@ -300,6 +301,7 @@ test('what is put, replaced, cut off and pruned leaves what a map of heights has
       const again = await openAt(path)
       assertIs(again, model)
       await again.close()
+      await assertNothingLeftOver(path)
     }),
     { numRuns: 25 },
   )

@@ -9,6 +9,7 @@ import { openWriter } from '../../../src/store/write/writer.ts'
 import { bytesOf, opaqueBlock, opaqueNetwork } from '../../support/chain/opaque-blocks.ts'
 import { testDirectory } from '../../support/test-store.ts'
 import { storedRows, viewBlock } from '../../support/view-rows.ts'
+import { assertNothingLeftOver } from '../support/stored-keys.ts'
 
 const doneHeights = (snapshot: Snapshot, slot: number): number[] => [
   ...eachHeight(snapshot.viewRanges(slot)),
@@ -147,6 +148,7 @@ test('rows of a View are those of their blocks whatever happens to blocks and sl
       await Promise.all(done)
       assertAsModel(store, model)
       await store.close()
+      await assertNothingLeftOver(options.path)
     },
   )
   await fc.assert(property, { numRuns: 40 })

@@ -1,0 +1,145 @@
+/** That a file has what its state says and nothing else, after any steps that reach into merged and pruned blocks. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { pino } from 'pino'
+import type { SealedBlockToStore, StoreWriter } from '../../../src/store/store.ts'
+import { openWriter } from '../../../src/store/write/writer.ts'
+import {
+  everywhere,
+  opaqueBlock,
+  opaqueNetwork,
+  opaqueSeal,
+} from '../../support/chain/opaque-blocks.ts'
+import { opaqueStatement } from '../../support/row-statements.ts'
+import { storedChain, testDirectory } from '../../support/test-store.ts'
+import { viewBlock } from '../../support/view-rows.ts'
+import { assertNothingLeftOver } from '../support/stored-keys.ts'
+
+const retainBlocks = 150
+const retainRows = 200
+
+/** What readers should see: the hash of the block at each height. */
+interface Model {
+  readonly blocks: Map<number, SealedBlockToStore>
+  tail: number
+}
+
+type Step = (store: StoreWriter, model: Model) => Promise<unknown>
+
+const between = (from: number, to: number): number[] =>
+  Array.from({ length: to - from + 1 }, (_, index) => from + index)
+
+function setTail(model: Model): void {
+  const head = Math.max(-1, ...model.blocks.keys())
+  model.tail = Math.max(model.tail, head - retainBlocks + 1)
+  for (const height of model.blocks.keys()) if (height < model.tail) model.blocks.delete(height)
+}
+
+const bodyBytes = (height: number): number => (height % 9 === 0 ? 5_000 : 60)
+
+/** Puts blocks one by one, every third without its seal, or in the place of others at once; with rows of two Views. */
+const putSome =
+  (from: number, to: number, branch: string, isReplaced: boolean): Step =>
+  async (store, model) => {
+    const blocks = between(from, to).map((height) => opaqueBlock(height, bodyBytes(height), branch))
+    const kept = blocks.filter(({ header }) => header.number >= model.tail)
+    for (const block of kept) model.blocks.set(block.header.number, block)
+    setTail(model)
+    const puts = isReplaced
+      ? [store.replaceBlocks(from, to, blocks)]
+      : blocks.map((block) =>
+          block.header.number % 3 === 0 ? store.putBlock(block) : store.putSealedBlock(block),
+        )
+    const rows = blocks.map(({ header }) => {
+      const count = header.number % 4
+      return viewBlock(
+        header,
+        Array.from({ length: count }, () => ({ name: header.hash })),
+      )
+    })
+    const failed = blocks.map(({ header }) => {
+      return { height: header.number, blockHash: header.hash, failure: Buffer.from('no') }
+    })
+    await Promise.all([
+      ...puts,
+      store.putViewRows(1, rows),
+      store.putViewRows(2, [...rows.slice(3), ...failed.slice(0, 3)]),
+      store.putRowStatements(to, [opaqueStatement(to, blocks.at(-1)?.header.hash ?? '')]),
+    ])
+  }
+
+const truncate =
+  (above: number): Step =>
+  async (store, model) => {
+    await store.truncateAbove(above)
+    for (const height of model.blocks.keys()) if (height > above) model.blocks.delete(height)
+  }
+
+const outdate =
+  (height: number): Step =>
+  (store) =>
+    store.putSeals(height, [opaqueSeal(height, 'third')], [opaqueSeal(height)])
+
+const prune: Step = (store) => store.prune()
+const clear: Step = (store) => store.clearView(2)
+const retry: Step = (store) => store.clearViewFailures(2)
+
+const someHeight = fc.nat(300)
+const anyStep: fc.Arbitrary<Step> = fc.oneof(
+  {
+    weight: 4,
+    arbitrary: fc
+      .tuple(someHeight, fc.nat(140), fc.constantFrom('main', 'other'), fc.boolean())
+      .map(([from, length, branch, isReplaced]) =>
+        putSome(from, from + length, branch, isReplaced),
+      ),
+  },
+  {
+    weight: 2,
+    arbitrary: fc
+      .tuple(fc.constantFrom(truncate, outdate), someHeight)
+      .map(([make, at]) => make(at)),
+  },
+  fc.constantFrom(prune, clear, retry),
+)
+
+function assertIs({ reader }: StoreWriter, { blocks }: Model): void {
+  const heights = [...blocks.keys()].sort((a, b) => a - b)
+  assert.deepEqual(
+    storedChain(reader),
+    heights.map((height) => [height, blocks.get(height)?.header.hash]),
+  )
+  reader.read((snapshot) => {
+    const found = [...snapshot.candidates('logAddress', everywhere, 0, 1e9, false)]
+    assert.deepEqual(
+      found.map(({ height }) => height),
+      heights,
+    )
+  })
+}
+
+test('a file has what is kept and nothing of what was replaced, cut off or pruned', async (t) => {
+  const path = testDirectory(t)
+  let run = 0
+  const property = fc.asyncProperty(
+    fc.array(anyStep, { maxLength: 8, size: 'max' }),
+    async (steps) => {
+      const options = { path: `${path}/${run++}`, network: opaqueNetwork, retainBlocks, retainRows }
+      const store = await openWriter(options, { log: pino({ enabled: false }) })
+      const model: Model = { blocks: new Map(), tail: 0 }
+      for (const step of steps) {
+        await step(store, model)
+        assertIs(store, model)
+      }
+      await store.flushed()
+      await store.prune()
+      assertIs(store, model)
+      await store.close()
+      const state = await assertNothingLeftOver(options.path)
+      assert.ok((state.blocks[0]?.[0] ?? state.tail) > state.tail - 16)
+      assert.ok((state.pruned[0]?.[0] ?? state.rowTail) > state.rowTail - 16)
+    },
+  )
+  await fc.assert(property, { numRuns: 30 })
+})
