@@ -23,7 +23,14 @@ test('a whole span is due as soon as 64 blocks are above it, the lowest one firs
 
 test('a span with holes is due once sixteen of its blocks wait, and does not hold up others', () => {
   const waiting = (from: number, to: number): number | undefined =>
-    dueSpan(stateOf({ blocks: [[from, to], [320, 320]] }))
+    dueSpan(
+      stateOf({
+        blocks: [
+          [from, to],
+          [320, 320],
+        ],
+      }),
+    )
   assert.equal(waiting(70, 84), undefined)
   assert.equal(waiting(70, 85), 1)
   // Seven in one span and nine in the next one.

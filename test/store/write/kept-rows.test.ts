@@ -91,6 +91,19 @@ describe('rows that are kept for longer than their documents', () => {
     })
   })
 
+  it('go with the next write to a store that kept more of them', async (t) => {
+    const path = testDirectory(t)
+    const more = await open(path, { retainBlocks: 20, retainRows: 60 })
+    await put(more, 1, 70)
+    await more.close()
+    const fewer = await open(path, { retainBlocks: 20, retainRows: 30 })
+    t.after(() => fewer.close())
+    const kept = (): number[] => fewer.reader.read((snapshot) => heightsOf(snapshot.rowBlocks))
+    assert.deepEqual(kept(), between(11, 70))
+    await fewer.putBlock(opaqueBlock(70, 50))
+    assert.deepEqual(kept(), between(41, 70))
+  })
+
   it('go with their block where a reorganisation reaches below the tail', async (t) => {
     const store = await storeWith(t, { retainBlocks: 20, retainRows: 100 }, 100)
     await store.truncateAbove(70)

@@ -141,5 +141,40 @@ test('a file has what is kept and nothing of what was replaced, cut off or prune
       assert.ok((state.pruned[0]?.[0] ?? state.rowTail) > state.rowTail - 16)
     },
   )
-  await fc.assert(property, { numRuns: 30 })
+  await fc.assert(property, { numRuns: 15 })
+})
+
+const chain = (from: number, to: number): SealedBlockToStore[] =>
+  between(from, to).map((height) => opaqueBlock(height, 60))
+
+test('a chain that is cut off at either side of the border of a merged span leaves nothing', async (t) => {
+  const options = { path: testDirectory(t), network: opaqueNetwork, retainBlocks: null }
+  const open = (): Promise<StoreWriter> => openWriter(options, { log: pino({ enabled: false }) })
+  const first = await open()
+  await Promise.all(chain(0, 260).map((block) => first.putSealedBlock(block)))
+  await first.close()
+  let { epoch } = await assertNothingLeftOver(options.path)
+  for (const above of [129, 128, 127, 126, 64, 63, 62]) {
+    const store = await open()
+    await store.truncateAbove(above)
+    await store.close()
+    const state = await assertNothingLeftOver(options.path)
+    assert.deepEqual(state.blocks, [[0, above]])
+    assert.equal(state.epoch, ++epoch, 'readers look again once')
+  }
+})
+
+test('pruning removes sixteen blocks whenever as many lie below the tail, and no visible one', async (t) => {
+  const options = { path: testDirectory(t), network: opaqueNetwork, retainBlocks: 10 }
+  const store = await openWriter(options, { log: pino({ enabled: false }) })
+  for (const [height, block] of chain(0, 80).entries()) {
+    await store.putSealedBlock(block)
+    const tail = Math.max(0, height - 9)
+    assert.equal(await store.prune(), tail > 0 && tail % 16 === 0 ? 16 : 0)
+    const blocks = new Map(chain(tail, height).map((each) => [each.header.number, each]))
+    assertIs(store, { blocks, tail })
+  }
+  await store.close()
+  const { blocks, tail } = await assertNothingLeftOver(options.path)
+  assert.deepEqual([blocks, tail], [[[64, 80]], 71])
 })

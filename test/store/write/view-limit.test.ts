@@ -10,6 +10,7 @@ import { opaqueBlock, opaqueNetwork } from '../../support/chain/opaque-blocks.ts
 import { createSeededRandom } from '../../support/seeded-random.ts'
 import { testDirectory } from '../../support/test-store.ts'
 import { storedRows, viewBlock } from '../../support/view-rows.ts'
+import { assertNothingLeftOver } from '../support/stored-keys.ts'
 
 const slot = 3
 const maxViewBytes = 100_000
@@ -104,6 +105,22 @@ describe('a View whose rows take more than they may', () => {
     })
   })
 
+  it('takes up to the last byte of it with its index, and loses a block for one more', async (t) => {
+    const doneWithin = async (maxBytes: number): Promise<[done: number[], bytes: number]> => {
+      const store = await openAt(testDirectory(t), maxBytes)
+      t.after(() => store.close())
+      await putChain(store, 0, 2)
+      await put(store, [0, 1], 0)
+      const manyTerms = Array.from({ length: 40 }, (_, index) => ({ name: `${index}` }))
+      await store.putViewRows(slot, [viewBlock(opaqueBlock(1, 50).header, manyTerms)])
+      await store.putViewRows(slot, [viewBlock(opaqueBlock(2, 50).header, manyTerms)])
+      return store.reader.read((snapshot) => [doneOf(snapshot), snapshot.viewSize(slot).bytes])
+    }
+    const [, bytes] = await doneWithin(Number.POSITIVE_INFINITY)
+    assert.deepEqual(await doneWithin(bytes), [[0, 1, 2], bytes])
+    assert.deepEqual(await doneWithin(bytes - 1), [[2], bytes / 2])
+  })
+
   it('leaves other Views and blocks without rows alone, and forgets old failures', async (t) => {
     const store = await openStore(t)
     await putChain(store, 1, 40)
@@ -166,7 +183,8 @@ describe('a View whose rows take more than they may', () => {
     const property = fc.asyncProperty(
       fc.array(anyStep, { maxLength: 30, size: 'max' }),
       async (steps) => {
-        const store = await openAt(`${path}/${run++}`)
+        const place = `${path}/${run++}`
+        const store = await openAt(place)
         await putChain(store, 1, 30)
         const done: Promise<unknown>[] = []
         for (const step of steps) {
@@ -191,12 +209,16 @@ describe('a View whose rows take more than they may', () => {
           assert.ok(bytes <= maxViewBytes)
           for (const height of doneOf(snapshot)) assert.ok(height >= snapshot.viewFrom(slot))
         })
-        await store.clearView(slot)
+        await store.close()
+        await assertNothingLeftOver(place)
+        const again = await openAt(place)
+        await again.clearView(slot)
         assert.deepEqual(
-          store.reader.read((snapshot) => snapshot.viewSize(slot)),
+          again.reader.read((snapshot) => snapshot.viewSize(slot)),
           { rows: 0, bytes: 0 },
         )
-        await store.close()
+        await again.close()
+        await assertNothingLeftOver(place)
       },
     )
     await fc.assert(property, { numRuns: 25 })
