@@ -167,7 +167,7 @@ async function receiptsPerTransaction(
 ): Promise<RpcReceipt[]> {
   const receipts = new Map<number, RpcReceipt>()
   let wanted = block.transactions.map((_, index) => index)
-  for (let stalls = 0; ; stalls++) {
+  for (let stalls = 0; ; ) {
     const calls = wanted.map((index) => receiptCall(block, index))
     const outcomes = await endpoint.calls(calls, signal)
     const lacksMethod = outcomes.some((one) => one.kind === 'error' && one.code === methodNotFound)
@@ -180,10 +180,10 @@ async function receiptsPerTransaction(
       return typeof found === 'string'
     })
     if (still.length === 0) break
-    if (still.length < wanted.length) stalls = 0
-    if (stalls === stallsAllowed) throw incomplete(block, problem)
+    stalls = still.length < wanted.length ? 0 : stalls + 1
+    if (stalls > stallsAllowed) throw incomplete(block, problem)
     wanted = still
-    const waitMs = backoffMs(options.backoff, stalls + 1, Math.random())
+    const waitMs = backoffMs(options.backoff, Math.max(1, stalls), Math.random())
     await pause(waitMs, undefined, { signal })
   }
   return block.transactions.map((_, index) => receipts.get(index) ?? {})

@@ -169,7 +169,7 @@ function readStatus(
   count: number,
 ): 'refused' | 'read' {
   const { status } = response
-  if (status >= 200 && status < 300) return 'read'
+  if (status < 300) return 'read'
   if (count > 1 && !passingStatuses.has(status)) return 'refused'
   const facts = { endpoint, status }
   if (status === 401 || status === 403)

@@ -129,6 +129,35 @@ test('a rate limit in response to a batch does not end batches', async (t) => {
   assert.deepEqual(sizes, [8, 8])
 })
 
+const shrinking: readonly [string, Respond, number][] = [
+  ['answers status 503', (_, response) => json(response, 'busy', 503), 4],
+  ['answers a web page', (_, response) => void response.end('<html>'), 4],
+  ['answers status 401', (_, response) => json(response, 'who?', 401), 8],
+  ['hangs up', (_, response) => void response.destroy(), 8],
+]
+for (const [name, respond, size] of shrinking)
+  test(`a node that ${name} three times gets batches of ${size} from then on`, async (t) => {
+    const registry = new Registry()
+    const endpoint = await openBefore(t, respond, {}, registry)
+    const limit = () => metricValue(registry, 'viewmesh_chain_batch_limit')
+    for (let failed = 0; failed < 3; failed++) {
+      assert.equal(await limit(), 8)
+      await assert.rejects(endpoint.calls(callsOf(8), never))
+    }
+    assert.equal(await limit(), size)
+  })
+
+test('batches that are given up do not become smaller', async (t) => {
+  const registry = new Registry()
+  let stop = new AbortController()
+  const endpoint = await openBefore(t, () => stop.abort(), {}, registry)
+  for (let given = 0; given < 3; given++) {
+    stop = new AbortController()
+    await assert.rejects(endpoint.calls(callsOf(8), stop.signal), { name: 'AbortError' })
+  }
+  assert.equal(await metricValue(registry, 'viewmesh_chain_batch_limit'), 8)
+})
+
 const failures: readonly [string, Respond, string][] = [
   ['never answers', () => {}, 'CHAIN_TIMEOUT'],
   ['stops half-way', (_, response) => void response.write('{"id":1,'), 'CHAIN_TIMEOUT'],
