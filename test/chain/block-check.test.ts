@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { checkBlock, checkReceipts, receiptProblem } from '../../src/chain/block-check.ts'
+import {
+  checkBlock,
+  checkHeader,
+  checkReceipts,
+  receiptProblem,
+  toInteger,
+} from '../../src/chain/block-check.ts'
 import { ServiceError } from '../../src/errors.ts'
 import type { RpcReceipt } from '../../src/primitives/rpc-block.ts'
 import { assertExplained } from '../docs/support/explained.ts'
@@ -36,26 +42,10 @@ test('receipts of a node that writes hashes in another case than its blocks pass
   checkReceipts(checkBlock({ ...block, hash: inUpperCase(block.hash) }, number), receipts)
 })
 
-const wrongBlocks: readonly [string, unknown][] = [
-  ['text', 'nope'],
-  ['a block without a hash', { ...block, hash: null }],
-  ['a block without a parent hash', { ...block, parentHash: '0x12' }],
-  ['another block', { ...block, number: '0x99' }],
-  ['transactions by hash only', { ...block, transactions: [otherHash] }],
-  ['no transactions', { ...block, transactions: null }],
-  ['a transaction of another block', withTransaction({ blockHash: otherHash })],
-  ['a transaction at another place', withTransaction({ transactionIndex: '0x7' })],
-]
-
 function withTransaction(values: object): object {
   const [first, ...rest] = block.transactions ?? []
   return { ...block, transactions: [{ ...first, ...values }, ...rest] }
 }
-
-for (const [name, answer] of wrongBlocks)
-  test(`${name} instead of a block is malformed`, () => {
-    assert.throws(() => checkBlock(answer, number), { code: 'CHAIN_ANSWER_MALFORMED' })
-  })
 
 const wrongReceipts: readonly [string, unknown, string][] = [
   ['a null receipt', null, 'is missing'],
@@ -68,12 +58,67 @@ const wrongReceipts: readonly [string, unknown, string][] = [
     { ...receipts[0], logs: [{ ...receipts[0]?.logs?.[0], transactionHash: otherHash }] },
     'has a log of another transaction',
   ],
+  [
+    'whose second log is of another block',
+    {
+      ...receipts[0],
+      logs: [receipts[0]?.logs?.[0], { ...receipts[0]?.logs?.[0], blockHash: otherHash }],
+    },
+    'has a log of another transaction',
+  ],
 ]
 
 for (const [name, receipt, problem] of wrongReceipts)
   test(`a receipt ${name} is rejected`, () => {
     assert.equal(receiptProblem(receipt, checked, 0), problem)
   })
+
+test('what is wrong with a block is said in one sentence', () => {
+  const [transaction] = block.transactions ?? []
+  const messages: readonly [object | string | null, string][] = [
+    [null, 'something else'],
+    ['nope', 'something else'],
+    [{ ...block, hash: `${otherHash}0` }, 'a block without a hash'],
+    [{ ...block, parentHash: otherHash.slice(0, -1) }, 'a block without a parent hash'],
+    [{ ...block, number: null }, 'a block without a number'],
+    [{ ...block, number: `0x${'f'.repeat(14)}` }, 'a block without a number'],
+    [{ ...block, number: '0x99' }, 'block 153'],
+    [{ ...block, transactions: {} }, 'a block without its transactions'],
+    [{ ...block, transactions: [transaction, null] }, 'transaction 1 is not whole'],
+    [{ ...block, transactions: [otherHash] }, 'transaction 0 is not whole'],
+    [withTransaction({ hash: '0x' }), 'transaction 0 has no hash'],
+    [withTransaction({ transactionIndex: '0x1' }), 'transaction 0 has another index'],
+    [withTransaction({ blockHash: otherHash }), 'transaction 0 is of another block'],
+  ]
+  for (const [answer, what] of messages)
+    assert.throws(() => checkBlock(answer, number), {
+      code: 'CHAIN_ANSWER_MALFORMED',
+      message: `asked for block ${number}, the node answered ${what}`,
+      facts: { height: number },
+    })
+})
+
+test('the newest header may have any number, and one that was asked for has its own', () => {
+  const any = { ...block, number: '0x99' }
+  assert.equal(checkHeader(any, 'latest').number, '0x99')
+  assert.equal(checkHeader(any, 0x99).number, '0x99')
+  assert.throws(() => checkHeader(any, 0x98), { code: 'CHAIN_ANSWER_MALFORMED' })
+})
+
+test('a quantity is hex that a number can hold, and nothing else', () => {
+  const largest = Number.MAX_SAFE_INTEGER
+  const numbers: readonly [unknown, number][] = [
+    ['0x0', 0],
+    ['0xaF', 0xaf],
+    [`0x${'1'.padStart(64, '0')}`, 1],
+    [`0x${largest.toString(16)}`, largest],
+  ]
+  for (const [text, number] of numbers) assert.equal(toInteger(text), number)
+  const longer = `0x${'1'.padStart(65, '0')}`
+  const aboveLargest = `0x${(BigInt(largest) + 1n).toString(16)}`
+  for (const other of ['0x', '', '12', 'x0x1', '0x1 ', '0xg', longer, aboveLargest, 12, null, {}])
+    assert.equal(toInteger(other), Number.NaN, String(other))
+})
 
 test('every receipt with a filter has logs', () => {
   assert.throws(
@@ -102,6 +147,13 @@ test('a filter that is none and logs out of order are refused', () => {
     })
   const reversed = change(1, { logs: receipts[1]?.logs?.toReversed() })
   assert.throws(() => checkReceipts(checked, reversed), { message: /logs out of order/ })
+  const [log] = receipts[0]?.logs ?? []
+  for (const logs of [[log, log], [{ ...log, logIndex: null }]])
+    assert.throws(() => checkReceipts(checked, change(0, { logs })), {
+      code: 'CHAIN_BLOCK_INCOMPLETE',
+      message: `block ${number}: receipt 0 has logs out of order`,
+      facts: { height: number, hash: block.hash, problem: 'receipt 0 has logs out of order' },
+    })
 })
 
 test('no malformed response passes as a block or crashes the check', () => {
