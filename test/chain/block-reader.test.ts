@@ -43,6 +43,38 @@ const given = (calls: readonly RpcCall[], isGiven: (index: number) => boolean): 
     return isGiven(index) ? result(receipts[index]) : missing
   })
 
+test('a block is asked for with its transactions, and a head without them', async () => {
+  const { reader } = readerOf('per-transaction')
+  const asked: RpcCall[] = []
+  const call = async (one: RpcCall): Promise<unknown> => {
+    asked.push(one)
+    return block
+  }
+  const endpoint = { ...endpointOf((calls) => given(calls, () => true)), call }
+  assert.deepEqual(await reader.block(endpoint, number, never), { block, receipts })
+  const { hash, parentHash } = block
+  for (const at of [number, 'latest'] as const)
+    assert.deepEqual(await reader.head(endpoint, at, never), { number, hash, parentHash })
+  const method = 'eth_getBlockByNumber'
+  const inHex = `0x${number.toString(16)}`
+  assert.deepEqual(asked, [
+    { method, params: [inHex, true] },
+    { method, params: [inHex, false] },
+    { method, params: ['latest', false] },
+  ])
+})
+
+test('a receipt method that a node lacks is no receipt that is missing', async () => {
+  const endpoint = endpointOf((calls) => [
+    ...given(calls.slice(1), () => true),
+    { kind: 'error', code: -32601, message: 'no' },
+  ])
+  await assert.rejects(readerOf('per-transaction').reader.block(endpoint, number, never), {
+    code: 'CHAIN_METHOD_MISSING',
+    message: 'node does not have eth_getTransactionReceipt',
+  })
+})
+
 test('receipts of which none comes are asked for three times', async () => {
   const asked: number[] = []
   const endpoint = endpointOf((calls) => {

@@ -51,13 +51,13 @@ export function readShortage(path: string): Shortage | null {
 }
 
 function newestMeta(file: DataFile): Buffer {
-  const [first, second] = [0, 1].map((page) => readPage(file, page).subarray(pageHeaderBytes))
-  const isSecond = transactionOf(second) > transactionOf(first)
-  return (isSecond ? second : first) ?? Buffer.alloc(0)
+  const first = readPage(file, 0).subarray(pageHeaderBytes)
+  const second = readPage(file, 1).subarray(pageHeaderBytes)
+  return transactionOf(second) > transactionOf(first) ? second : first
 }
 
-function transactionOf(page: Buffer | undefined): bigint {
-  return page?.readBigUInt64LE(meta.transaction) ?? 0n
+function transactionOf(page: Buffer): bigint {
+  return page.readBigUInt64LE(meta.transaction)
 }
 
 /** Whether a page that a tree names lies behind the end; of what is no tree of LMDB's, that something is missing. */

@@ -62,6 +62,24 @@ test('a file that ends before a page that it names is short, and any other one i
   assert.ok(counts.short > 0 && counts.whole > 0)
 })
 
+test('a file is short that lacks a byte of its last page, and one of less than two pages', async (t) => {
+  const path = testDirectory(t)
+  const store = await openAt(path)
+  // Its value fills pages at the end of the file.
+  await store.putRecord('large', Buffer.alloc(200_000))
+  await store.close()
+  const file = join(path, dataFile)
+  const needed = statSync(file).size
+  for (const bytes of [needed - 1, needed - pageBytes, needed - pageBytes - 1]) {
+    truncateSync(file, bytes)
+    assert.deepEqual(readShortage(file), { bytes, needed })
+  }
+  for (const bytes of [2 * pageBytes - 1, pageBytes, 1]) {
+    truncateSync(file, bytes)
+    assert.deepEqual(readShortage(file), { bytes, needed: 2 * pageBytes })
+  }
+})
+
 test('a file that is short and damaged besides is short', async (t) => {
   const path = testDirectory(t)
   const store = await openAt(path)
