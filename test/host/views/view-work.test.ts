@@ -4,10 +4,15 @@ import fc from 'fast-check'
 import {
   backlogOf,
   isLagging,
+  newHeights,
   nextWork,
+  stateName,
+  toJob,
   type WorkFacts,
 } from '../../../src/host/views/view-work.ts'
 import { eachHeight, toHeightRanges } from '../../../src/primitives/height-ranges.ts'
+import { opaqueBlock } from '../../support/chain/opaque-blocks.ts'
+import { openTestStore } from '../../support/test-store.ts'
 
 const facts = (more: Partial<WorkFacts> = {}): WorkFacts => ({
   visible: [[1, 100]],
@@ -52,9 +57,54 @@ describe('the next blocks of a View', () => {
         const live = free.filter((each) => each > some.liveAbove)
         const expected = (live.length > 0 ? live : free).slice(0, limit)
         assert.deepEqual(nextWork(some, limit)?.heights ?? [], expected)
-        const backlog = backlogOf(some)
-        assert.equal(backlog.live + backlog.backfill, left.length)
+        assert.deepEqual(newHeights(some), live.slice(0, 16))
+        const liveLeft = left.filter((each) => each > some.liveAbove).length
+        const backlog = { live: liveLeft, backfill: left.length - liveLeft }
+        assert.deepEqual(backlogOf(some), backlog)
       }),
     )
+  })
+})
+
+describe('a job', () => {
+  it('of one block notes which block that is, where one is stored there', async (t) => {
+    const store = await openTestStore(t)
+    for (const height of [4, 5]) await store.putBlock(opaqueBlock(height))
+    const onlyOf = (...heights: number[]) =>
+      store.reader.read((snapshot) => toJob(snapshot, { priority: 'live', heights }))
+    const { hash: blockHash, root: documentsRoot } = opaqueBlock(5).header
+    const only = { height: 5, blockHash, documentsRoot }
+    assert.deepEqual(onlyOf(5), { priority: 'live', heights: [5], only })
+    assert.deepEqual(onlyOf(5, 4), { priority: 'live', heights: [5, 4], only: null })
+    assert.deepEqual(onlyOf(6), { priority: 'live', heights: [6], only: null })
+  })
+})
+
+describe('what a View is called', () => {
+  const named = (more: Partial<Parameters<typeof stateName>[0]> = {}): string =>
+    stateName({
+      isQuarantined: false,
+      isWaiting: false,
+      backlog: { live: 0, backfill: 0 },
+      blocksFailed: 0,
+      ...more,
+    })
+
+  it('is the worst that is so of it', () => {
+    const worse: Parameters<typeof named>[0][] = [
+      { blocksFailed: 1 },
+      { backlog: { live: 0, backfill: 1 } },
+      { backlog: { live: 17, backfill: 1 } },
+      { isWaiting: true },
+      { isQuarantined: true },
+    ]
+    const names = worse.map((_, index) => named(Object.assign({}, ...worse.slice(0, index + 1))))
+    assert.deepEqual(names, ['failed', 'backfilling', 'lagging', 'waiting', 'quarantined'])
+  })
+
+  it('is live while at most 16 new blocks wait, and lagging from the next', () => {
+    assert.equal(named(), 'live')
+    assert.equal(named({ backlog: { live: 16, backfill: 0 } }), 'live')
+    assert.equal(named({ backlog: { live: 17, backfill: 0 } }), 'lagging')
   })
 })

@@ -1,28 +1,51 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { pino } from 'pino'
 import {
   createQuarantine,
   type Quarantine,
 } from '../../../../src/host/views/failures/quarantine.ts'
+import type { HeightRanges } from '../../../../src/primitives/height-ranges.ts'
+import type { Snapshot, StoreReader } from '../../../../src/store/store.ts'
+import { captureLog, type LogLine } from '../../../support/captured-log.ts'
+import { opaqueBlock } from '../../../support/chain/opaque-blocks.ts'
 import { openTestStore } from '../../../support/test-store.ts'
 
+const id = `0x${'1'.repeat(64)}`
 const failure = { code: 'LENS_TRAPPED', message: 'lens 1 trapped', block: 7 }
 
-/** Opens the quarantine of one View, each time as after a start. */
-async function openStarts(
-  t: TestContext,
-): Promise<{ start: () => Quarantine; writes: () => number }> {
+interface Starts {
+  start(): Quarantine
+  writes(): number
+  /** Heights at which the View failed from now on. */
+  failAt(heights: HeightRanges): void
+  readonly lines: readonly LogLine[]
+}
+
+/** Opens the quarantine of one View, each time as after a start; the lowest block is 5. */
+async function openStarts(t: TestContext): Promise<Starts> {
   const store = await openTestStore(t)
+  await store.putBlock(opaqueBlock(5))
   let writes = 0
+  let failures: HeightRanges = []
   const putRecord: typeof store.putRecord = (name, value) => {
     writes += 1
     return store.putRecord(name, value)
   }
-  const parts = { log: pino({ enabled: false }), reader: store.reader, writer: { putRecord } }
+  const failing = (snapshot: Snapshot): Snapshot =>
+    Object.create(snapshot, { viewFailures: { value: () => failures } })
+  const reader: StoreReader = {
+    ...store.reader,
+    read: (use) => store.reader.read((snapshot) => use(failing(snapshot))),
+  }
+  const { log, lines } = captureLog()
+  const parts = { log, reader, writer: { putRecord } }
   return {
-    start: () => createQuarantine({ id: `0x${'1'.repeat(64)}`, slot: 1, name: 'Seen' }, parts),
+    start: () => createQuarantine({ id, slot: 1, name: 'Seen' }, parts),
     writes: () => writes,
+    failAt: (heights) => {
+      failures = heights
+    },
+    lines,
   }
 }
 
@@ -69,4 +92,51 @@ test('a count that is the one of before is not written again', async (t) => {
   later.restore()
   await later.keepCount()
   assert.equal(writes(), 1)
+})
+
+test('the first reason of a quarantine stays, is logged once, and kept at once', async (t) => {
+  const { start, writes, lines } = await openStarts(t)
+  const quarantine = start()
+  await quarantine.begin(failure)
+  await quarantine.begin({ ...failure, message: 'another one' })
+  await fail(quarantine, 21)
+  assert.deepEqual(quarantine.reason(), failure)
+  const msg = 'a View is quarantined until it is retried'
+  assert.deepEqual(lines, [
+    { level: 'warn', view: 'Seen', id, ...failure, msg, time: lines[0]?.['time'] },
+  ])
+  assert.equal(writes(), 2)
+  const later = start()
+  later.restore()
+  assert.deepEqual([later.reason(), later.inRow()], [failure, 21])
+})
+
+const apart = (ranges: number, from: number): HeightRanges =>
+  Array.from({ length: ranges }, (_, index) => [from + 2 * index, from + 2 * index])
+
+test('failures at more than 1,000 places quarantine a View, but for those from before a retry', async (t) => {
+  const { start, failAt } = await openStarts(t)
+  const first = start()
+  failAt(apart(1_000, 5))
+  await fail(first, 1)
+  assert.equal(first.reason(), null)
+  failAt(apart(1_001, 5))
+  await fail(first, 1)
+  assert.deepEqual(first.reason(), {
+    ...failure,
+    message:
+      'blocks failed in more than 1000 separate ranges of heights, the last one: lens 1 trapped',
+  })
+  // The lowest block is 5: what failed below can no longer be tried again.
+  failAt([...apart(2, 1), ...apart(1_000, 5)])
+  await first.end()
+  await fail(first, 1)
+  assert.deepEqual([first.reason(), first.inRow()], [null, 1])
+  const second = start()
+  second.restore()
+  await fail(second, 1)
+  assert.equal(second.reason(), null)
+  failAt(apart(1_001, 5))
+  await fail(second, 1)
+  assert.equal(second.reason()?.block, 7)
 })
