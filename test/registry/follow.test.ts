@@ -81,6 +81,31 @@ function follow(
   return { follower, metrics, lines, sent, refused, arrived }
 }
 
+/** Passes requests on to an LCD, or answers with another status; with null it answers nothing. */
+async function openLcdBefore(t: TestContext, lcdUrl: string) {
+  const lcd: { status: number | null; requests: number } = { status: 200, requests: 0 }
+  const server = createServer(async (request, response) => {
+    lcd.requests += 1
+    if (lcd.status === null) return
+    if (lcd.status !== 200) {
+      response.writeHead(lcd.status, { 'retry-after': '300' }).end()
+      return
+    }
+    try {
+      const answer = await fetch(`${lcdUrl}${request.url}`)
+      response.writeHead(answer.status).end(await answer.text())
+    } catch {
+      response.destroy()
+    }
+  })
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  t.after(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  return { lcd, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` }
+}
+
 test('Views that were registered before are listed, later ones arrive live', async (t) => {
   const registry = await openDevelopmentRegistry({ acknowledgeMs: null })
   t.after(() => registry.close())
@@ -113,7 +138,7 @@ test('what is registered while the chain is away is found when it is back', asyn
     lcdPort: Number(new URL(registry.lcdUrl).port),
     cometPort: Number(new URL(registry.cometUrl).port),
   }
-  const { follower, arrived, lines } = follow(t, registry)
+  const { follower, arrived, lines, metrics } = follow(t, registry)
   await lines.line('registry chain followed')
   await registry.close()
   await lines.line('connection to the registry chain lost')
@@ -126,6 +151,10 @@ test('what is registered while the chain is away is found when it is back', asyn
   await arrived(...missed)
   await lines.line('registry chain followed', 2)
   assert.equal(follower.state().stream, 'live')
+  const connections = ['opened', 'lost'].map((result) =>
+    metricValue(metrics, 'viewmesh_registry_connections_total', { result }),
+  )
+  assert.deepEqual(await Promise.all(connections), [2, 1])
 })
 
 test('without a consensus RPC new Views are found by the timer', async (t) => {
@@ -215,6 +244,8 @@ test('an event that arrives for each of the subscriptions causes one View', asyn
   const { lines, sent, metrics } = follow(t, { lcdUrl: registry.lcdUrl, cometUrl })
   await lines.line('registry chain followed')
   assert.equal(subscribed.length, registrationQueries.length)
+  const lists = () => metricValue(metrics, 'viewmesh_registry_lists_total')
+  await until(async () => (await lists()) === 2)
   for (const name of ['First', 'Second']) {
     const view = await registry.register(sender, wireOf(name))
     await registry.settle({ registered: [view] })
@@ -231,7 +262,68 @@ test('an event that arrives for each of the subscriptions causes one View', asyn
     assert.equal(sent.at(-1), view)
   }
   assert.equal(sent.length, 2)
+  assert.equal(await lists(), 2, 'no list is needed for what an event has told')
   assert.equal(await metricValue(metrics, 'viewmesh_registry_events_total', { outcome: 'read' }), 2)
+})
+
+test('a View that came while a subscription was opened again is not missed by that one', async (t) => {
+  const registry = await openDevelopmentRegistry({ acknowledgeMs: null })
+  t.after(() => registry.close())
+  let comet = await openDevelopmentRegistry({ acknowledgeMs: null })
+  const { lcd, url } = await openLcdBefore(t, registry.lcdUrl)
+  const { arrived, lines, metrics } = follow(t, { lcdUrl: url, cometUrl: comet.cometUrl }, 20)
+  const lists = (result: string) =>
+    metricValue(metrics, 'viewmesh_registry_lists_total', { result })
+  await lines.line('registry chain followed')
+  await until(async () => (await lists('whole')) >= 3)
+  lcd.status = 500
+  await until(async () => (await lists('failed')) >= 1)
+  await comet.close()
+  await lines.line('connection to the registry chain lost')
+  const view = await registry.register(sender, wireOf('Meanwhile'))
+  await registry.settle({ registered: [view] })
+  comet = await openDevelopmentRegistry({
+    cometPort: Number(new URL(comet.cometUrl).port),
+    acknowledgeMs: null,
+  })
+  t.after(() => comet.close())
+  await lines.line('registry chain followed', 2)
+  lcd.status = 200
+  await arrived(view)
+  const before = await lists('whole')
+  await until(async () => (await lists('whole')) > before)
+  assert.equal(await metricValue(metrics, 'viewmesh_registry_missed_views_total'), 0)
+  assert.deepEqual(lines.messages('warn'), ['connection to the registry chain lost'])
+})
+
+test('a chain that asks for time is not listed again before that', async (t) => {
+  const registry = await openDevelopmentRegistry({ acknowledgeMs: null })
+  await registry.close()
+  const { lcd, url } = await openLcdBefore(t, registry.lcdUrl)
+  lcd.status = 429
+  const { follower, metrics } = follow(t, { lcdUrl: url, cometUrl: registry.cometUrl })
+  await until(() => follower.state().listFailure !== null)
+  assert.equal(follower.state().listFailure?.facts['retryAfterSeconds'], 300)
+  // Without the header it would be asked as often as the subscription is tried.
+  const failed = { result: 'failed' }
+  const tries = () => metricValue(metrics, 'viewmesh_registry_connections_total', failed)
+  await until(async () => (await tries()) >= 10)
+  assert.equal(lcd.requests, 1)
+})
+
+test('what ends as it is closed is no failure of the chain', async (t) => {
+  const registry = await openDevelopmentRegistry({ acknowledgeMs: null })
+  t.after(() => registry.close())
+  const { lcd, url } = await openLcdBefore(t, registry.lcdUrl)
+  lcd.status = null
+  const { follower, metrics, lines } = follow(t, { lcdUrl: url, cometUrl: registry.cometUrl })
+  await lines.line('registry chain followed')
+  await until(() => lcd.requests === 1)
+  await follower.close()
+  const { listFailure, streamFailure, listed } = follower.state()
+  assert.deepEqual([listFailure, streamFailure, listed], [null, null, 0])
+  assert.equal(await metricValue(metrics, 'viewmesh_registry_lists_total'), 0)
+  assert.deepEqual(lines.messages('warn'), [])
 })
 
 test('many Views that nobody remembers are missed by no subscription', async (t) => {

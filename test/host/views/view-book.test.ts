@@ -64,6 +64,26 @@ test('a View is kept with its name and its slot, and found by both its IDs', asy
   assert.equal(after.find('Seen'), undefined)
 })
 
+test('each of several Views is found by its own IDs, and no View by those of another', async (t) => {
+  const { book } = await openBook(t)
+  const senders = ['1', '2', '3'].map((digit) => `0x${digit.repeat(40)}`)
+  for (const sender of senders) await book.add(registration({}, sender), 'posted')
+  const views = book.list()
+  assert.deepEqual(
+    views.map(({ address }) => book.find(address)),
+    views,
+  )
+  assert.deepEqual(
+    views.map(({ id }) => book.find(id)),
+    views,
+  )
+  for (const unknown of [`0x${'7'.repeat(40)}`, `0x${'7'.repeat(64)}`])
+    assert.deepEqual(
+      [book.find(unknown), await book.leave(unknown, 'posted')],
+      [undefined, undefined],
+    )
+})
+
 test('a View that is there already stays as it is', async (t) => {
   const { book } = await openBook(t)
   const first = await book.add(registration(), 'posted')
@@ -142,9 +162,13 @@ test('Views that arrive at once get slots and names of their own', async (t) => 
 })
 
 test('a removed View leaves its slot until its rows are gone, and nobody gets that again', async (t) => {
-  const { book, reopen } = await openBook(t)
+  const { book, reopen, store } = await openBook(t)
   const { view } = await book.add(registration(), 'posted')
   assert.deepEqual(await book.leave(view.address, 'posted'), { id: view.id, slot: 1 })
+  assert.deepEqual(
+    store.reader.read((snapshot) => snapshot.recordNames('view')),
+    ['views'],
+  )
   assert.equal(await book.leave(view.address, 'posted'), undefined)
   assert.deepEqual(reopen().removedSlots(), [1])
   await book.cleared(1)

@@ -3,7 +3,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { ServiceError } from '../../../src/errors.ts'
-import { readViewRequest } from '../../../src/host/views/view-request.ts'
+import { maxViewBody, readViewRequest } from '../../../src/host/views/view-request.ts'
+import { viewLimits } from '../../../src/views/view.ts'
 import { noSender } from '../../../src/views/view-id.ts'
 import { decodeView, encodeView } from '../../../src/views/wire.ts'
 
@@ -36,6 +37,11 @@ test('a View is posted by its parts, and arguments as text stay as they are', ()
     ['', '{"a":"1"}', '{ "a": "1" }'],
   )
   for (const each of read.lenses) assert.deepEqual(new Uint8Array(each.wasm), wasm)
+})
+
+test('a body has room for the largest modules as base64, and 4 MiB beside them', () => {
+  const modules = Buffer.alloc(viewLimits.blob).toString('base64').length
+  assert.equal(Math.ceil(maxViewBody / 4) * 4, modules + 4 * 1024 * 1024)
 })
 
 const refusals: readonly (readonly [string, unknown, RegExp])[] = [

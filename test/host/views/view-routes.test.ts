@@ -255,6 +255,19 @@ test('a View of the folder is not removed by a request, and stays when it was po
   assert.equal((await ask('GET', path)).status, 404)
 })
 
+test('a View of another chain is listed without a name, and nothing is computed for it', async (t) => {
+  const { ask, calls } = await openRoutes(t)
+  const foreign = { ...body, query: 'Arbitrum__One__Log { address }' }
+  const { status, json } = await ask('POST', '', { headers: admin, body: foreign })
+  const { name, state, type } = json
+  assert.deepEqual([status, name, state, type], [201, null, 'foreign', 'Seen'])
+  const path = `/${String(json['id'])}`
+  const retried = await ask('POST', `${path}/retry`, { headers: admin })
+  assert.equal(retried.status, 404)
+  assert.equal((await ask('DELETE', path, { headers: admin })).status, 204)
+  assert.deepEqual(calls, ['views ', 'views ', 'views ', 'remove'])
+})
+
 test('a View that is not served says why, by either ID', async (t) => {
   const { ask } = await openRoutes(t)
   assert.deepEqual((await ask('GET', '')).json['folder'], { others: [refusedFile] })
@@ -262,7 +275,16 @@ test('a View that is not served says why, by either ID', async (t) => {
     assert.deepEqual((await ask('GET', `/${other.id}`)).json, other)
     assert.deepEqual((await ask('GET', `/${other.address}`)).json, other)
   }
-  assert.equal((await ask('GET', '/none')).status, 404)
+  for (const path of ['none', 'n'.repeat(80)]) {
+    const { status, json } = await ask('GET', `/${path}`)
+    const said = { error: json['error'], message: json['message'] }
+    assert.deepEqual(
+      [status, said],
+      [404, { error: 'not_found', message: `there is no View ${path}` }],
+    )
+  }
+  const { json } = await ask('GET', `/${'n'.repeat(81)}`)
+  assert.equal(json['message'], `there is no View ${'n'.repeat(80)}`)
 })
 
 test('a posted View that the registry chain has too stays as registered when it is removed', async (t) => {
