@@ -117,3 +117,18 @@ test('nothing is passed on once the registry is closed', async () => {
   await queue.idle()
   assert.deepEqual([asked, passed], [['a'], []])
 })
+
+test('a View is asked for again once 1,000 others were announced since', async () => {
+  const { queue, asked } = openQueue(sent)
+  for (let index = 0; index <= 1_000; index += 1) {
+    queue.add(announced(`a${index}`), 1)
+    await queue.idle()
+  }
+  assert.equal(asked.length, 1_001)
+  queue.add(announced('a1'), 1)
+  await queue.idle()
+  assert.equal(asked.length, 1_001)
+  queue.add(announced('a0'), 1)
+  await queue.idle()
+  assert.deepEqual([asked.length, asked.at(-1)], [1_002, 'a0'])
+})

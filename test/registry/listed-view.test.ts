@@ -81,6 +81,17 @@ test('what cannot be a View is refused with the reason', () => {
   }
 })
 
+test('names have up to 256 characters, heights up to 15 digits, and creators either case', () => {
+  const whole = { address: first.address, creator: first.sender, name: 'V', height: '7' }
+  const longest = { name: 'a'.repeat(256), height: '9'.repeat(15) }
+  const creator = `0x${first.sender.slice(2).toUpperCase()}`
+  assert.deepEqual(readListedView({ ...whole, ...longest, creator }), {
+    ...listed,
+    name: longest.name,
+    registeredAt: 999_999_999_999_999,
+  })
+})
+
 test('a View is verified by either of its IDs, and refused by any other', () => {
   const wire = new Uint8Array(Buffer.from(first.wire, 'hex'))
   const { id, address, sender } = first
@@ -126,8 +137,29 @@ test('all registrations of a transaction are read, and nothing else of it', () =
     read.views.map(({ id }) => id),
     [first.address, other],
   )
-  const many = readTxEvents(message(Array.from({ length: 257 }, () => events[1])))
-  assert.deepEqual([many.views.length, many.isCut], [256, true])
+  for (const [count, isCut] of [
+    [256, false],
+    [257, true],
+  ] as const) {
+    const many = readTxEvents(message(Array.from({ length: count }, () => events[1])))
+    assert.deepEqual([many.views.length, many.isCut], [256, isCut])
+  }
+})
+
+test('of an event the first 32 attributes are read, of a message a height of up to 15 digits', () => {
+  const others = (count: number): unknown[] =>
+    Array.from({ length: count }, (_, index) => ({ key: `other ${index}`, value: '' }))
+  const creator = { key: 'creator', value: first.sender }
+  const address = { key: 'address', value: first.address }
+  const readAfter = (count: number, height: string) => {
+    const attributes = [...others(count), creator, address]
+    const result = { events: [{ type: 'Registered', attributes }] }
+    const { views, ...read } = readTxEvents({ data: { value: { TxResult: { height, result } } } })
+    return [read.height, views.map((view) => view.id)]
+  }
+  assert.deepEqual(readAfter(30, '9'.repeat(15)), [999_999_999_999_999, [first.address]])
+  assert.deepEqual(readAfter(31, '9'.repeat(16)), [null, ['']])
+  assert.deepEqual(readAfter(30, '-1'), [null, [first.address]])
 })
 
 test('whatever JSON a chain sends is read without a failure', () => {

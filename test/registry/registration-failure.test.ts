@@ -83,6 +83,12 @@ for (const [what, status, body, code] of [
     answerOf('7', eventOf('0x1', 'x')),
     'REGISTRY_ANSWER_MALFORMED',
   ],
+  [
+    'a height of 16 digits',
+    200,
+    answerOf('9'.repeat(16), eventOf(address, 'x')),
+    'REGISTRY_ANSWER_MALFORMED',
+  ],
   ['no height', 200, answerOf(7, eventOf(address, 'x')), 'REGISTRY_ANSWER_MALFORMED'],
   ['too many values', 200, `[${'0,'.repeat(20_000)}0]`, 'REGISTRY_ANSWER_TOO_LARGE'],
   ['too much', 200, ' '.repeat(16 * 1024 * 1024 + 1), 'REGISTRY_ANSWER_TOO_LARGE'],
@@ -91,6 +97,53 @@ for (const [what, status, body, code] of [
     const url = await serve(t, status, body)
     await assert.rejects(findRegistrationFailure(url, address, never), { code })
   })
+
+test('a refusal says the code or the status of the answer', async (t) => {
+  for (const [status, body, what, facts] of [
+    [500, '{"error":{"code":-32603}}', 'a search for a transaction', { rpcCode: -32603 }],
+    [200, '{"error":{"code":"x"}}', 'a search for a transaction', { rpcCode: null }],
+    [503, '{}', 'HTTP status 503', { status: 503 }],
+  ] as const) {
+    const url = await serve(t, status, body)
+    const endpoint = new URL(url).host
+    await assert.rejects(findRegistrationFailure(url, address, never), {
+      message: `the registry chain at ${endpoint} refuses: ${what}`,
+      facts: { endpoint, ...facts },
+    })
+  }
+})
+
+test('the newest transaction of each kind is asked for, with the password of the URL', async (t) => {
+  const asked: unknown[] = []
+  const server = createServer(async (request, response) => {
+    const text = Buffer.concat(await request.toArray()).toString()
+    const { method, params } = JSON.parse(text)
+    const { authorization, 'content-type': type } = request.headers
+    asked.push([request.method, request.url, authorization, type, method, params])
+    response.end(
+      answerOf('9'.repeat(15), eventOf(address, 'x'), eventOf(address, 'y', 'timed_out')),
+    )
+  })
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  t.after(() => server.close())
+  const { port } = server.address() as AddressInfo
+  const url = `http://user:secret@127.0.0.1:${port}/rpc/websocket?key=1`
+  assert.deepEqual(await findRegistrationFailure(url, address, never), {
+    kind: 'refused',
+    error: 'x',
+    height: 999_999_999_999_999,
+  })
+  const authorization = `Basic ${Buffer.from('user:secret').toString('base64')}`
+  const expected = ['failed', 'timed_out'].map((how) => {
+    const query = `view.view_registration_${how}.address='${address}'`
+    const params = { query, order_by: 'desc', page: '1', per_page: '1' }
+    return ['POST', '/rpc/?key=1', authorization, 'application/json', 'tx_search', params]
+  })
+  assert.deepEqual(
+    asked.toSorted((a, b) => JSON.stringify(a).localeCompare(JSON.stringify(b))),
+    expected,
+  )
+})
 
 test('a node that is not there is unreachable, and a stopped search ends with its reason', async () => {
   const url = 'http://user:secret@127.0.0.1:1'

@@ -32,4 +32,28 @@ describe('what was reported of new blocks', () => {
     assert.deepEqual(doneSince([2, 0, 5], [4, 0, 5]), [])
     assert.deepEqual(doneSince([2, 0, 5], [3, 1, 5]), [])
   })
+
+  it('counts for one new block as for several, and each View is told what came since its own', async (t) => {
+    const store = await openTestStore(t, null)
+    for (let height = 1; height <= 4; height++) await store.putBlock(opaqueBlock(height, 5))
+    store.reader.read((snapshot) => {
+      const reported = [[5, 6, 7], [5, 6], [5]].map((slots, index) => ({
+        ...{ height: index + 2, epoch: snapshot.epoch },
+        slots,
+      }))
+      const visible = readVisible(snapshot, reported)
+      const sinceAll = [4, 3, 2, 1].map((head) => {
+        const { heights, done } = visible.since([[1, head]])
+        return [heights, [...done]]
+      })
+      assert.deepEqual(sinceAll, [
+        [[], []],
+        [[[4, 4]], [5]],
+        [[[3, 4]], [5]],
+        [[[2, 4]], [5]],
+      ])
+      const before = [[1, 3]] as const
+      assert.equal(visible.since(before), visible.since(before))
+    })
+  })
 })
