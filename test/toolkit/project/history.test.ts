@@ -1,0 +1,54 @@
+import assert from 'node:assert/strict'
+import { mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { createHistory } from '../../../src/toolkit/project/history.ts'
+import { sha256 } from '../../../src/toolkit/project/view-content.ts'
+import { viewLimits } from '../../../src/views/view.ts'
+import { wasm } from '../support/test-project.ts'
+import { openTestTerminal } from '../support/test-terminal.ts'
+
+/** The history of an empty project. */
+async function openHistory(context: TestContext) {
+  const { cwd: folder } = await openTestTerminal(context)
+  const kept = join(folder, '.viewmesh')
+  return { kept, history: createHistory({ folder, history: kept, settingsFile: null }) }
+}
+
+test('revisions are in the order of their numbers, and other files beside them are none', async (context) => {
+  const { kept, history } = await openHistory(context)
+  assert.deepEqual(await history.revisions('Things'), [])
+  await mkdir(join(kept, 'views/Things'), { recursive: true })
+  const files = ['1000000', '999999', '000002', '000010'].map((number) => `${number}.json`)
+  for (const file of [...files, '12345.json', '000003.json.old', 'a000004.json', 'applied'])
+    await writeFile(join(kept, 'views/Things', file), '')
+  assert.deepEqual(await history.revisions('Things'), [2, 10, 999_999, 1_000_000])
+})
+
+test('a kept module that is not what its hash says is damaged, and kept anew when it comes again', async (context) => {
+  const { kept, history } = await openHistory(context)
+  const hash = await history.keepModule(wasm(1))
+  const path = join(kept, 'lenses', `${hash}.wasm`)
+  const damaged = { code: 'TOOLKIT_HISTORY_DAMAGED', message: `${path} is damaged or missing` }
+  assert.equal(hash, sha256(wasm(1)))
+  assert.equal(await history.hasModule(hash), true)
+  await writeFile(path, wasm(2))
+  assert.equal(await history.hasModule(hash), false)
+  await assert.rejects(history.readModule(hash), damaged)
+  await history.keepModule(wasm(1))
+  assert.deepEqual(await history.readModule(hash), wasm(1))
+  assert.equal(await history.hasModule(sha256(wasm(3))), false)
+  await assert.rejects(history.readModule(sha256(wasm(3))), { code: 'TOOLKIT_HISTORY_DAMAGED' })
+})
+
+test('wire bytes are those of their content alone, and larger ones than a View has are not read', async (context) => {
+  const { history } = await openHistory(context)
+  const content = { query: 'Log { data }', sdl: null, lenses: [] }
+  assert.equal(await history.readWire(content), null)
+  const largest = new Uint8Array(viewLimits.wire)
+  await history.keepWire(content, largest)
+  assert.deepEqual(await history.readWire(content), largest)
+  assert.equal(await history.readWire({ ...content, query: null, sdl: 'Log { data }' }), null)
+  await history.keepWire(content, new Uint8Array(viewLimits.wire + 1))
+  await assert.rejects(history.readWire(content), { code: 'TOOLKIT_FILE_REFUSED' })
+})
