@@ -85,8 +85,9 @@ function transactionsOf(block: Fields, number: number, where: string): ReadTrans
   const given = listOf(block['transactions'], `${where}.transactions`).map(
     (each, index) => [each, `${where}.transactions[${index}]`] as const,
   )
-  const logs = block['logs'] === undefined ? [] : [[{ logs: block['logs'] }, where] as const]
-  return [...given, ...logs].map(([each, at], index) => {
+  const logs = listOf(block['logs'], `${where}.logs`)
+  const own = logs.length === 0 ? [] : [[{ logs }, where] as const]
+  return [...given, ...own].map(([each, at], index) => {
     const fields = documentOf('Transaction', each, at)
     const hash = textOf(fields['hash'], madeUp(`transaction ${number} ${index}`), `${at}.hash`)
     const place = { blockNumber: number, transactionIndex: index }
@@ -97,7 +98,7 @@ function transactionsOf(block: Fields, number: number, where: string): ReadTrans
       return valuesOf('AccessListEntry', documentOf('AccessListEntry', entry, name), name)
     })
     const transaction = { ...valuesOf('Transaction', fields, at), hash, accessList }
-    return { fields: { ...fields, hash }, where: at, transaction: transaction as RpcTransaction }
+    return { fields, where: at, transaction: transaction as RpcTransaction }
   })
 }
 
@@ -118,12 +119,14 @@ function receiptOf(
     checkPlace(log, { blockNumber: number, transactionIndex: index }, where)
     const own = numberOf(log['logIndex'] ?? logIndex.next, `${where}.logIndex`)
     logIndex.next = own + 1
-    const removed = log['removed'] === 'true'
+    const removed = textOf(log['removed'], 'false', `${where}.removed`)
+    if (removed !== 'true' && removed !== 'false')
+      throw invalid(`${where}.removed`, removed, '"true" or "false"')
     return {
       data: '0x',
       ...valuesOf('Log', log, where),
       logIndex: quantity(own),
-      removed,
+      removed: removed === 'true',
     } as RpcLog
   })
   const { gasUsed, cumulativeGasUsed, effectiveGasPrice, status } = fields
@@ -219,7 +222,7 @@ function madeUp(name: string): string {
 }
 
 function invalid(where: string, found: unknown, accepted: string): ServiceError {
-  const shown = JSON.stringify(found)?.slice(0, 80) ?? 'nothing'
+  const shown = JSON.stringify(found).slice(0, 80)
   return new ServiceError('TOOLKIT_FIXTURE_INVALID', `${where} is ${shown}`, {
     remedy: `Accepted there is ${accepted}.`,
   })

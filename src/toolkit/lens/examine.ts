@@ -8,6 +8,7 @@ import { type LensProcess, openLensProcess } from '../../lens/process/lens-proce
 import { threadUrl } from '../../service/threads/thread.ts'
 import { lensArguments } from '../../views/view.ts'
 import { silentLog } from '../blocks/silent-log.ts'
+import { counted } from '../cli/counted.ts'
 import { checkOf, type LensCheck } from './check.ts'
 import type { DoctorJob, DoctorLens, DoctorResults } from './doctor-job.ts'
 
@@ -149,7 +150,7 @@ async function checkExports(
   }
   const pages = opened.memoryBytes / (64 * 1024)
   const also = opened.exports.includes('set_param') ? ', set_param' : ''
-  const message = `it exports memory, alloc, transform${also}, and begins with ${pages} pages of memory`
+  const message = `it exports memory, alloc, transform${also}, and begins with ${counted(pages, 'page')} of memory`
   return { check: checkOf('exports', 'passed', message), found: opened }
 }
 

@@ -32,7 +32,7 @@ function noData(message: string): ViewFinding {
 }
 
 function fieldFindings(field: FieldCount, { rows, unknown }: RowFacts): ViewFinding[] {
-  const { name, type, values, nulls, missing, wrongType, wrongExample } = field
+  const { name, type, values, missing, wrongType, wrongExample } = field
   if (wrongType > 0)
     return [
       finding(
@@ -48,7 +48,7 @@ function fieldFindings(field: FieldCount, { rows, unknown }: RowFacts): ViewFind
         remedy: sameInOtherCase(name, unknown),
       }),
     ]
-  if (values === 0 && nulls > 0)
+  if (values === 0)
     return [
       finding('warning', 'FIELD_ALWAYS_NULL', `${name} is null in all ${rows} rows`, {
         remedy: 'Select in the query what the lens makes it of, or leave the field out.',

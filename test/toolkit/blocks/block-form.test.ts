@@ -53,6 +53,27 @@ test('logs of a block itself are those of a transaction behind the others', () =
   ])
 })
 
+test('a block without logs of its own has no transaction that nobody wrote', () => {
+  for (const logs of [undefined, null, []]) {
+    const [found] = read({ transactions: [{}], logs })
+    assert.deepEqual([found?.block.transactions?.length, found?.receipts], [1, [{ logs: [] }]])
+  }
+  refused({ logs: {} }, 'blocks[0].logs is {}')
+})
+
+test('an access list is kept as it is written, and its keys are a list', () => {
+  const entry = { address: '0xaa', storageKeys: ['0x01', '0x02'] }
+  const [found] = read({ transactions: [{ accessList: [entry, { address: '0xbb' }] }, {}] })
+  assert.deepEqual(
+    found?.block.transactions?.map(({ accessList }) => accessList),
+    [[entry, { address: '0xbb' }], []],
+  )
+  refused(
+    { transactions: [{ accessList: [{ storageKeys: 'x' }] }] },
+    'blocks[0].transactions[0].accessList[0].storageKeys is "x"',
+  )
+})
+
 test('what a transaction has of its receipt is in the receipt', () => {
   const statusOf = (status: unknown) => Object(receiptsOf({ transactions: [{ status }] })[0]).status
   assert.deepEqual([true, false, null].map(statusOf), ['0x1', '0x0', undefined])
@@ -60,12 +81,14 @@ test('what a transaction has of its receipt is in the receipt', () => {
   assert.deepEqual(receipt, { gasUsed: '0x5', effectiveGasPrice: '0x6', logs: [] })
 })
 
-test('a log that was removed says so', () => {
-  const [receipt] = receiptsOf({ logs: [{ removed: 'true' }, { removed: 'false' }] })
+test('a log that was removed says so in the words of a Host, and in no others', () => {
+  const [receipt] = receiptsOf({ logs: ['true', 'false', null].map((removed) => ({ removed })) })
   assert.deepEqual(
     receipt?.logs?.map(({ removed }) => removed),
-    [true, false],
+    [true, false, false],
   )
+  refused({ logs: [{ removed: true }] }, 'blocks[0].logs[0].removed is true')
+  refused({ logs: [{ removed: 'yes' }] }, 'blocks[0].logs[0].removed is "yes"')
 })
 
 test('a place that is written has to be the one where it stands', () => {
@@ -73,6 +96,7 @@ test('a place that is written has to be the one where it stands', () => {
     ...{ number: 5, transactions: [{}, { blockNumber, transactionIndex, logs: [] }] },
   })
   assert.equal(read(at(5, 1))[0]?.number, 5)
+  assert.equal(read({ number: 0, transactions: [{ blockNumber: null }] })[0]?.number, 0)
   refused(at(4, 1), 'blocks[0].transactions[1].blockNumber is 4')
   refused(at(5, 0), 'blocks[0].transactions[1].transactionIndex is 0')
   const log = { number: 5, transactions: [{ logs: [{ transactionIndex: 1 }] }] }
@@ -88,6 +112,10 @@ test('values of another kind are refused by their place', () => {
   refused({ transactions: [{ accessList: [7] }] }, 'blocks[0].transactions[0].accessList[0] is 7')
   refused({ miner: 'x'.repeat(5).split('') }, 'blocks[0].miner is ["x","x","x","x","x"]')
   refused(null, 'blocks[0] is null')
+  refused(
+    { [`_${'x'.repeat(99)}`]: 1, ['x'.repeat(81)]: 1 },
+    `blocks[0] has the field ${'x'.repeat(80)}, which a Block does not have`,
+  )
   refused({ hash: { a: 'x'.repeat(100) } }, `blocks[0].hash is {"a":"${'x'.repeat(74)}`)
 })
 

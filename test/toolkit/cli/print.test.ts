@@ -37,6 +37,8 @@ test('progress on a terminal without a size, as in a container, is whole', () =>
   const shown: string[] = []
   openProgressLine(terminalTo(shown, true, 0)).show('waiting for a block')
   assert.deepEqual(shown, ['\r\u001b[2Kwaiting for a block'])
+  openProgressLine(terminalTo(shown, true, 0)).show('x'.repeat(80))
+  assert.deepEqual(shown.slice(1), [`\r\u001b[2K${'x'.repeat(79)}`])
 })
 
 test('text of strangers moves no cursor and turns no direction', () => {
@@ -61,6 +63,23 @@ test('a result as JSON escapes what terminals act on, and has the same value', (
   assert.deepEqual(JSON.parse(written.join('')), value)
 })
 
+test('a result as JSON escapes every control and mark of direction, and no other letter', () => {
+  const marks = [
+    ...[0x7f, 0x80, 0x9f, 0x200e, 0x200f, 0x2028, 0x2029, 0x202a, 0x202e, 0x2066, 0x2069],
+  ].map((code) => String.fromCharCode(code))
+  const shown = (text: string): string => {
+    const written: string[] = []
+    printResult(terminalTo(written, true), text, { json: true, text: '' })
+    return written.join('')
+  }
+  for (const mark of marks) {
+    const code = mark.charCodeAt(0).toString(16).padStart(4, '0')
+    assert.equal(shown(`a${mark}`), `"a\\u${code}"\n`)
+  }
+  const letters = '~\u00a0é\u200d\u2027\u202f\u2065\u206a漢'
+  assert.equal(shown(letters), `"${letters}"\n`)
+})
+
 test('a failure with megabytes of a stranger’s text is shown in part, with what to do', () => {
   const lines = boundedFailure(
     new ServiceError('REGISTRY_REFUSED', `no\u001b[2J${'x'.repeat(1 << 20)}`, {
@@ -72,6 +91,19 @@ test('a failure with megabytes of a stranger’s text is shown in part, with wha
   assert.equal(lines.split('\n').length, 101)
   assert.match(lines, /^error: nox+…\n/)
   assert.match(lines, /\nWhat to do: Ask again\.$/)
+})
+
+test('a failure of a hundred lines of two thousand characters is whole, and more is cut', () => {
+  const shown = (message: string): string => boundedFailure(new ServiceError('REGISTRY_REFUSED', message))
+  const lineOf = (count: number): string => 'x'.repeat(count - 'error: '.length)
+  assert.equal(shown(lineOf(2_000)), `error: ${lineOf(2_000)}`)
+  assert.equal(shown(lineOf(2_001)), `error: ${lineOf(2_000)}…`)
+  const lines = (count: number): string[] => Array.from({ length: count }, (_, index) => `${index}`)
+  const of = (count: number): string[] => shown(lines(count).join('\n')).split('\n')
+  const [, ...rest] = lines(100)
+  assert.deepEqual(of(100), ['error: 0', ...rest])
+  const [, ...more] = lines(101)
+  assert.deepEqual(of(101), ['error: 0', ...more.slice(0, 49), '…', ...more.slice(-50)])
 })
 
 test('a failure keeps no style of the text that it quotes', () => {

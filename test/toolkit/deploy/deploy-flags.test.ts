@@ -1,6 +1,7 @@
 /** Flags of `view deploy` that would be ignored are refused before anything is posted or sent. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { checkDeployFlags, type DeployFlags } from '../../../src/toolkit/deploy/deploy-flags.ts'
 import { openTestTerminal } from '../support/test-terminal.ts'
 
 const nowhere = 'http://127.0.0.1:1'
@@ -67,3 +68,48 @@ for (const [one, other] of [
     const message = `error: both ${one[0]} and ${other[0]} are given`
     assert.deepEqual([exitCode, stderr.split('\n')[0]], [2, message])
   })
+
+/** What flags of one target are refused with; null where they are taken. */
+function refusal(flags: Partial<DeployFlags>, target: 'local' | 'devnet'): string | null {
+  try {
+    checkDeployFlags({ target, ...flags }, target)
+    return null
+  } catch (error) {
+    const { code, message } = error as { readonly code: string; readonly message: string }
+    assert.equal(code, 'TOOLKIT_USAGE_INVALID')
+    return message
+  }
+}
+
+test('each flag belongs to one target, and those of the target are taken', () => {
+  const local = { host: 'h', adminTokenFile: 't' }
+  const project = { rpc: 'r', comet: 'c', chainId: '1', maxFee: '1', wallet: 'w', keyFile: 'k' }
+  assert.equal(refusal({ ...local, json: true }, 'local'), null)
+  assert.equal(
+    refusal({ ...project, passwordFile: 'p', dryRun: true, yes: true, json: true }, 'devnet'),
+    null,
+  )
+  for (const [flag, typed] of [
+    ['comet', '--comet'],
+    ['viewFile', '--view-file'],
+    ['report', '--report'],
+  ] as const)
+    assert.equal(
+      refusal({ [flag]: 'x' }, 'local'),
+      `${typed} is a flag of --target devnet, and --target local is given`,
+    )
+})
+
+test('of a file of a View either step takes a key, and only the second one reports', () => {
+  const key = { viewFile: 'v', wallet: 'w', keyFile: 'k', passwordFile: 'p' }
+  assert.equal(refusal({ ...key, prepare: 'a' }, 'devnet'), null)
+  assert.equal(refusal({ ...key, send: 'a', report: 'b' }, 'devnet'), null)
+  for (const [flags, message] of [
+    [{ report: 'b' }, '--report is given without --view-file'],
+    [{ prepare: 'a', report: 'b' }, '--report is given without --view-file'],
+    [{ ...key, prepare: 'a', report: 'b' }, 'both --prepare and --report are given'],
+    [{ ...key, prepare: 'a', send: 'a' }, 'both --prepare and --send are given'],
+    [{ ...key, dryRun: true }, 'both --view-file and --dry-run are given'],
+  ] as const)
+    assert.equal(refusal(flags, 'devnet'), message)
+})

@@ -11,18 +11,32 @@ import { shipped, usdc } from '../trial/support/trial-room.ts'
 
 const documents = ['{"n":1}', '{"n":2}', '{"n":3}']
 
-/** What is found of a lens that is not passed, by the name of the check. */
-async function illsOf(
+interface Given {
+  readonly args?: string
+  readonly given?: readonly string[]
+}
+
+function examine(
   wasm: Uint8Array,
-  { args = '', given = documents }: { args?: string; given?: readonly string[] } = {},
-): Promise<Record<string, string>> {
-  const checks = await examineLens({
-    wasm,
-    args,
-    documents: given,
-    environment: process.env,
+  { args = '', given = documents }: Given = {},
+): Promise<LensCheck[]> {
+  return examineLens({
+    ...{ wasm, args, documents: given, environment: process.env },
     signal: new AbortController().signal,
   })
+}
+
+/** All that is found, each on a line; the time by the clock is left out. */
+async function foundOf(wasm: Uint8Array, given: Given = {}): Promise<readonly string[]> {
+  return (await examine(wasm, given)).map(
+    ({ name, outcome, message }) =>
+      `${outcome}: ${name}: ${message.replace(/ and \d+ ms/, ' and N ms')}`,
+  )
+}
+
+/** What is found of a lens that is not passed, by the name of the check. */
+async function illsOf(wasm: Uint8Array, given: Given = {}): Promise<Record<string, string>> {
+  const checks = await examine(wasm, given)
   const ills = checks.filter(({ outcome }) => outcome !== 'passed')
   return Object.fromEntries(
     ills.map(({ name, outcome, message }: LensCheck) => [name, `${outcome}: ${message}`]),
@@ -75,6 +89,48 @@ describe('lens doctor', () => {
     })
   }
 
+  it('says of each check what it found, of a lens with arguments and of one without', async () => {
+    const found = (also: string, missing: string, wrong: string): readonly string[] => [
+      'passed: imports: it imports lens.next and nothing else',
+      `passed: exports: it exports memory, alloc, transform${also}, and begins with 1 page of memory`,
+      'passed: both feeds: it gives the same 3 documents by either feed',
+      'passed: nil: nil in place of a document does it no harm',
+      'passed: end of stream first: it ends where there is no document',
+      `passed: missing arguments: ${missing}`,
+      `passed: wrong arguments: ${wrong}`,
+      'passed: memory: 10000 documents take 131072 bytes of memory and N ms',
+      'passed: determinism: three new instances give the same',
+    ]
+    const needsNone = found(', set_param', 'it needs none of its arguments', 'it copes with them')
+    assert.deepEqual(await foundOf(buildLens()), needsNone)
+    const without = buildLens({ names: ['alloc', 'transform', null], pages: [1, 8] })
+    assert.deepEqual(await foundOf(without), found('', 'it takes none', 'it takes none'))
+  })
+
+  it('goes on with a lens that reports each document as a failure, and says what to give it', async () => {
+    const failed = 'lens 1 failed: no such property'
+    assert.deepEqual((await foundOf(buildLens({ transform: op.const(at.error) }))).slice(2), [
+      `failed: both feeds: ${failed}; --args and --query say what it is given`,
+      'passed: nil: nil in place of a document does it no harm',
+      `failed: end of stream first: given no document, ${failed}`,
+      `passed: missing arguments: it says so: ${failed}`,
+      'passed: wrong arguments: it copes with them',
+      `failed: memory: with 1000 documents, ${failed}`,
+      'passed: determinism: three new instances give the same',
+    ])
+  })
+
+  it('asks for arguments where they are refused, and for nothing where the lens does not start', async () => {
+    const args = '{"tokenAddress":"usdc"}'
+    assert.deepEqual(await illsOf(shipped('erc20_transfers'), { args }), {
+      exports:
+        "failed: lens 1 refuses its arguments: the argument 'tokenAddress' is no address; give what it asks for: --args JSON",
+    })
+    assert.deepEqual(await illsOf(buildLens({ start: op.unreachable })), {
+      exports: 'failed: lens 1 trapped in its start section: unreachable',
+    })
+  })
+
   it('finds imports and exports that are not those of the ABI, and leaves the rest out', async () => {
     assert.deepEqual(await illsOf(Buffer.from('x')), {
       imports: 'failed: the module of a lens is refused: it ends within something, at byte 1',
@@ -84,13 +140,18 @@ describe('lens doctor', () => {
     })
   })
 
-  it('finds a lens that depends on its feed', async () => {
-    // Counts documents, and returns each second one.
-    const everySecond = buildLens({
-      transform: [...op.callNext, ...op.drop, ...op.callNext],
+  it('finds a lens that depends on its feed, and fails one that gives nothing by that of a Host', async () => {
+    const everySecond = buildLens({ transform: [...op.callNext, ...op.drop, ...op.callNext] })
+    const remedy = 'write "feed: stream" into the description of the type where that is right'
+    assert.deepEqual(await illsOf(everySecond), {
+      'both feeds': `failed: a Host feeds it "single", which gives 0 documents; "stream" gives 1 others: ${remedy}`,
     })
-    const { 'both feeds': feeds = '' } = await illsOf(everySecond)
-    assert.match(feeds, /^(?:warning|failed): .*"(?:stream|single)"/)
+    const everyOther = buildLens({
+      transform: [...op.callNext, ...op.set(0), ...op.callNext, ...op.drop, ...op.get(0)],
+    })
+    assert.deepEqual(await illsOf(everyOther), {
+      'both feeds': `warning: a Host feeds it "single", which gives 3 documents; "stream" gives 2 others: ${remedy}`,
+    })
   })
 
   it('finds a lens that traps on nil and with wrong arguments', async () => {

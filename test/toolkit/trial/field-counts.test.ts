@@ -32,6 +32,18 @@ test('each field is counted as a value, null, missing or of another type', () =>
   assert.deepEqual(unknown, { other: 2 })
 })
 
+test('a field whose name every object has is counted by what the lens writes', () => {
+  const counts = createFieldCounts(parseRowType('type Rows { toString: String }'))
+  counts.add({})
+  counts.add({ toString: 'x', constructor: 1 })
+  const { fields, unknown } = counts.finish()
+  assert.deepEqual(
+    fields.map(({ values, missing }) => [values, missing]),
+    [[1, 1]],
+  )
+  assert.deepEqual(unknown, { constructor: 1 })
+})
+
 test('a lens that makes up names fills no memory: a hundred are counted, of 80 characters', () => {
   const outputs = Array.from({ length: 101 }, (_, index) => ({ [`a${index}`]: 1 }))
   const { unknown } = countsOf(...outputs, { a0: 1, a100: 1 })

@@ -65,6 +65,19 @@ test('the report has twenty rows, and says how many more there are', () => {
   assert.match(tableOf(22), /\n2 more rows: --json prints all$/)
 })
 
+test('rows that were not kept are counted among those that the table leaves out', () => {
+  const table = textOf({ rowCount: 3 }).split('\n\n')[0]
+  assert.equal(table, '_blockNumber  a\n7             x\n2 more rows: --json prints all')
+})
+
+test('what comes from a lens is one plain line, in a value, a finding and a remedy', () => {
+  const hostile = 'a\n\u001b[31mb\u202ec'
+  assert.equal(shown(hostile), 'a b c')
+  const findings = [{ ...finding, message: hostile, remedy: hostile }]
+  const [, , , found] = textOf({ findings }).split('\n\n')
+  assert.equal(found, 'warning: row: a b c [FIELD_ALWAYS_NULL]\n  What to do: a b c')
+})
+
 test('long values are cut, and hashes keep the ends that tell them apart', () => {
   assert.equal(shown(`0x${'ab'.repeat(20)}`), '0xababab…ababab')
   assert.equal(shown(`0x${'a'.repeat(19)}`), `0x${'a'.repeat(19)}`)
@@ -72,6 +85,7 @@ test('long values are cut, and hashes keep the ends that tell them apart', () =>
   assert.equal(shown('x'.repeat(45)), `${'x'.repeat(43)}…`)
   assert.equal(shown({ b: [1] }), '{"b":[1]}')
   assert.equal(shown(null), 'null')
+  assert.equal(textOf({ rows: [{ _blockNumber: 7 }] }).split('\n')[1], '7')
 })
 
 test('a finding has its blocks, its code and what to do about it', () => {

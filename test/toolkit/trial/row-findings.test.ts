@@ -57,6 +57,48 @@ test('nothing is said of fields where there is no document, or no row', () => {
     assert.deepEqual(codesOf(none, facts), ['error CHAIN_NO_TEST_DATA'])
 })
 
+test('a test of nothing says whether documents are missing or rows, and what to test on', () => {
+  const remedy =
+    'Test on blocks that have what the View is for: --from URL reads those of a Host, --fixture FILE your own.'
+  const found = (facts: Partial<RowFacts>) =>
+    rowFindings({ documents: 9, rows: 0, fields: [whole], ...nothing, ...facts })
+  const of = (message: string) => [
+    { ...{ severity: 'error', kind: 'row', code: 'CHAIN_NO_TEST_DATA', blocks: [] }, message, remedy },
+  ]
+  assert.deepEqual(
+    [found({ documents: 0 }), found({})],
+    [
+      of(
+        'neither the query nor the lenses want a document of these blocks, so that nothing was tested',
+      ),
+      of('the lenses make no row of 9 documents of these blocks, so that nothing was tested'),
+    ],
+  )
+})
+
+test('a field that no row has is named as the lens does, where that differs in case alone', () => {
+  const remedyOf = (unknown: RowFacts['unknown']): unknown => {
+    const fields = [{ ...whole, values: 0, missing: rows }]
+    return rowFindings({ documents: 9, rows, fields, unknown, given: [] })[0]?.remedy
+  }
+  assert.equal(remedyOf({ amounts: 3 }), 'Name it as the lens does, or leave it out.')
+  const meant = 'The lens writes AMOUNT: names have to be the same in every letter.'
+  assert.equal(remedyOf({ total: 3, AMOUNT: 3 }), meant)
+})
+
+test('memory is said in bytes of those that all lenses may have, and of no lens nothing', () => {
+  const memoryBytes = moduleLimits.memoryPages * 65_536
+  const measured = { memoryBytes, documents: 9, ms: 1 }
+  assert.deepEqual(memoryFindings(measured, 2), [
+    {
+      ...{ severity: 'warning', kind: 'performance', code: 'WASM_MEMORY_PRESSURE', blocks: [] },
+      message: `9 documents take ${memoryBytes} bytes of the ${2 * memoryBytes} that the lenses may have`,
+      remedy: 'Free or use again what a lens needs for one document only.',
+    },
+  ])
+  assert.deepEqual(memoryFindings(measured, 0), [])
+})
+
 test('memory is reported from half of what lenses may have, as critical from eight tenths', () => {
   const all = 2 * moduleLimits.memoryPages * 65_536
   const codes = [0.5 - 1e-9, 0.5, 0.8 - 1e-9, 0.8].map((share) => {

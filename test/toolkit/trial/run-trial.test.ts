@@ -249,11 +249,13 @@ describe('a hostile lens', () => {
   it('that never ends is ended, and after three blocks no further one is tried', async () => {
     const wasm = buildLens({ transform: [...op.callNext, ...op.forever(), ...op.unreachable] })
     const logs = [{ address: usdc }]
+    const progress: number[] = []
     const report = await trial({
       lenses: [{ wasm }],
       blocks: blocksOf(logs, logs, logs, logs, logs),
+      onProgress: (done) => progress.push(done),
     })
-    assert.equal(report.passed, false)
+    assert.deepEqual([report.passed, report.measured, progress], [false, null, [1, 2]])
     assert.deepEqual(
       report.findings.map(({ code, blocks }) => [code, blocks]),
       [['LENS_TIME_LIMIT', [1, 2, 3]]],

@@ -1,7 +1,7 @@
 /** What is read of a keystore of another tool before its password is asked for. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { addressIn } from '../../../src/toolkit/wallet/keystore.ts'
+import { addressIn, parsePrivateKey } from '../../../src/toolkit/wallet/keystore.ts'
 
 const cipher = {
   cipher: 'aes-128-ctr',
@@ -16,6 +16,13 @@ const byScrypt = (params: object): object => ({
 })
 const byPbkdf2 = (params: object): object => ({
   crypto: { ...cipher, kdf: 'pbkdf2', kdfparams: { ...pbkdf2, ...params } },
+})
+
+const byCipher = ({ iv = '00'.repeat(16), mac = cipher.mac, name = cipher.cipher }): object => ({
+  crypto: {
+    ...{ ...cipher, cipher: name, cipherparams: { iv }, mac },
+    ...{ kdf: 'scrypt', kdfparams: scrypt },
+  },
 })
 
 function addressOfKeystore(parts: object): string | null {
@@ -71,6 +78,24 @@ const bounds: readonly { what: string; inside: readonly object[]; outside: reado
     inside: [{ id: '' }, { id: 'x'.repeat(100) }],
     outside: [{ id: 'x'.repeat(101) }],
   },
+  {
+    what: 'the length of a vector and of a code',
+    inside: [{ iv: 'aB'.repeat(16) }, { mac: 'aB'.repeat(32) }].map(byCipher),
+    outside: [
+      ...[15, 17].map((bytes) => ({ iv: '00'.repeat(bytes) })),
+      ...[31, 33].map((bytes) => ({ mac: '00'.repeat(bytes) })),
+      ...[{ mac: '0g'.repeat(32) }, { name: 'aes-256-ctr' }],
+    ].map(byCipher),
+  },
+  {
+    what: 'the length of a key and how it is derived',
+    inside: [byPbkdf2({})],
+    outside: [
+      ...[{ dklen: 31 }, { dklen: 64 }].map(byScrypt),
+      ...[{ dklen: 31 }, { prf: 'hmac-sha1' }, { salt: '' }].map(byPbkdf2),
+      { crypto: { ...cipher, kdf: 'argon2', kdfparams: scrypt } },
+    ],
+  },
   { what: 'the version', inside: [{ version: 3 }], outside: [{ version: 1 }, { version: 4 }] },
 ]
 
@@ -95,4 +120,22 @@ test('what is no address in a keystore is none', () => {
   const digits = '70997970c51812dc3a010c7d01b50e0d17dc79c8'
   for (const written of ['', digits.slice(1), `${digits}0`, `1x${digits}`, `0x0x${digits}`])
     assert.equal(addressOfKeystore({ address: written }), null)
+})
+
+test('a private key is a number below the order of the curve, in hex digits of any case', () => {
+  const order = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n
+  const digits = (value: bigint): string => value.toString(16).padStart(64, '0')
+  for (const value of [1n, order - 1n])
+    for (const written of [
+      digits(value),
+      `0x${digits(value)}`,
+      ` 0x${digits(value).toUpperCase()}\n`,
+    ])
+      assert.equal(parsePrivateKey(written, 'a file'), `0x${digits(value)}`)
+  const short = digits(1n).slice(1)
+  for (const text of ['', digits(0n), digits(order), short, `0${digits(1n)}`, `g${short}`])
+    assert.throws(() => parsePrivateKey(text, 'a file'), {
+      code: 'TOOLKIT_WALLET_INVALID',
+      message: 'a file holds no private key',
+    })
 })

@@ -16,6 +16,7 @@ interface TrialParts {
   readonly network?: string
   readonly expected?: readonly TrialRow[]
   readonly signal?: AbortSignal
+  readonly onProgress?: (done: number) => void
 }
 
 /** A module that ships. */
@@ -50,6 +51,7 @@ export function trial(parts: TrialParts = {}): Promise<TrialReport> {
     expected: parts.expected ?? null,
     environment: process.env,
     signal: parts.signal ?? new AbortController().signal,
+    onProgress: parts.onProgress ?? (() => undefined),
   })
 }
 
