@@ -26,6 +26,12 @@ const cases: readonly (readonly [words: readonly string[], found: readonly strin
   ],
   [['view', 'add', 'lens', '--path', ''], []],
   [['view', 'inspect', 'T'], ['Things']],
+  [['view', 'inspect', '--verbose', 'T'], ['Things']],
+  [['view', 'test', '--fixture', 'T', 'O'], ['Other']],
+  [['view', 'add', 'lens', '--label', 'lens', '--sh'], ['--sha256']],
+  [['view', 'inspect', '--h'], ['--help']],
+  [['view', 'add', 'query', ''], []],
+  [['nothing', 'comp'], ['completion']],
   [['view', 'init', 'T'], []],
   [['lens', 'new', 'T'], []],
   [['wallet', 'import', '--name', ''], []],
@@ -50,6 +56,20 @@ test('commands, flags and names of Views are completed', async (context) => {
   for (const [words, found] of cases) {
     const { stdout } = await run(['__complete', '--', ...words])
     assert.deepEqual([words, stdout.split('\n').filter(Boolean)], [words, found])
+  }
+})
+
+test('a project that cannot be read has no names to complete, and no failure to show', async (context) => {
+  const { run, json, cwd } = await openTestTerminal(context)
+  await json('view', 'init')
+  await json('view', 'init', 'Things')
+  await writeFile(join(cwd, 'viewmesh.yaml'), 'version: 2\n')
+  for (const words of [
+    ['view', 'inspect', ''],
+    ['view', 'add', 'lens', '--name', ''],
+  ]) {
+    const { exitCode, stdout, stderr } = await run(['__complete', '--', ...words])
+    assert.deepEqual([exitCode, stdout.trim(), stderr], [0, '', ''])
   }
 })
 

@@ -18,6 +18,8 @@ const sent = {
 }
 const mined = { succeeded: true, height: 3, gasUsed: 5n, address: sent.address }
 
+type Status = 'none' | 'pending' | 'registered'
+
 interface Answers {
   /** Default: `mined` is asked for, and nobody for reasons. */
   readonly sent?: Partial<Parameters<typeof followRegistration>[2]>
@@ -48,11 +50,22 @@ async function follow({ receipt, status, refusal, isTTY = false, ...more }: Answ
     refusal: refusal ?? (async () => null),
   } as const
   const ended = followRegistration(terminal, client, { ...sent, ...more.sent })
-  const failure = await ended.then(
-    () => null,
-    ({ code, message }: ServiceError) => ({ code, message }),
+  const [registered, failure, remedy] = await ended.then(
+    (found) => [found, null, undefined] as const,
+    ({ code, message, ...error }: ServiceError) => [null, { code, message }, error.remedy] as const,
   )
-  return { failure, shown }
+  return { registered, failure, remedy, shown }
+}
+
+/** A View whose state is asked for at these times, in milliseconds since the beginning. */
+function statesAt(t: TestContext, ...states: readonly (readonly [number, Status])[]) {
+  let [now, asked] = [0, 0]
+  t.mock.method(performance, 'now', () => now)
+  return async () => {
+    const [at, status] = states[asked++] ?? assert.fail('it is asked for too often')
+    now = at
+    return { status, name: '', height: 3 }
+  }
 }
 
 /** Ten minutes pass whenever somebody looks at the clock. */
@@ -105,12 +118,68 @@ test('a View that the other chain never acknowledges is given up as still pendin
 
 test('what is waited for is shown on a terminal, and nowhere else', async () => {
   const done = { receipt: mined, status: 'registered' } as const
-  assert.deepEqual(await follow(done), { failure: null, shown: '' })
+  const registered = { height: 3, gasUsed: 5n }
+  const ended = { registered, failure: null, remedy: undefined }
+  assert.deepEqual(await follow(done), { ...ended, shown: '' })
   const clear = '\r\u001b[2K'
   assert.deepEqual(await follow({ ...done, isTTY: true }), {
-    failure: null,
+    ...ended,
     shown: `${clear}waiting for a block${clear}`,
   })
+})
+
+test('a View is registered at the height of the chain, whose log need not name it', async () => {
+  const status = 'registered'
+  const unnamed = await follow({ receipt: { ...mined, height: 2, address: null }, status })
+  assert.deepEqual(unnamed.registered, { height: 3, gasUsed: 5n })
+  const ofOthers = await follow({ receipt: null, sent: { hash: null }, status })
+  assert.deepEqual(ofOthers.registered, { height: 3, gasUsed: null })
+})
+
+test('a node that does not have the View yet is waited for, for five seconds', async (t) => {
+  const late = statesAt(t, [1_000, 'none'], [6_000, 'none'], [6_001, 'registered'])
+  assert.deepEqual((await follow({ receipt: mined, getView: late })).registered?.height, 3)
+  t.mock.restoreAll()
+  const never = statesAt(t, [1_000, 'none'], [6_000, 'none'], [6_001, 'none'])
+  assert.deepEqual((await follow({ receipt: mined, getView: never })).failure, {
+    code: 'TOOLKIT_REGISTRATION_REFUSED',
+    message: 'the registration failed: the other chain refused it',
+  })
+})
+
+test('a pending View is waited for, for six minutes, with how long that is', async (t) => {
+  const getView = statesAt(t, [1_999, 'pending'], [360_000, 'pending'], [360_001, 'pending'])
+  const { failure, shown } = await follow({ receipt: mined, getView, isTTY: true })
+  assert.equal(failure?.message, `${sent.address} is still pending`)
+  const [, , ...waits] = shown.split('\r\u001b[2K')
+  assert.deepEqual(waits, [
+    'pending for 1 s: the other chain has to acknowledge it',
+    'pending for 360 s: the other chain has to acknowledge it',
+    '',
+  ])
+})
+
+test('why the chain dropped a View is guessed by whether it takes it now', async (t) => {
+  const after = async (refusal: () => Promise<string | null>) => {
+    const getView = statesAt(t, [1, 'pending'], [2, 'none'])
+    const { failure, remedy } = await follow({ receipt: mined, getView, refusal })
+    t.mock.restoreAll()
+    return [failure?.message, remedy]
+  }
+  const unknown = [
+    'the registration failed: the other chain refused it',
+    'Deploy again; with --comet URL, or REGISTRY_RPC_URL, the reason is shown.',
+  ]
+  assert.deepEqual(await after(async () => null), unknown)
+  assert.deepEqual(await after(async () => Promise.reject(new Error('away'))), unknown)
+  assert.deepEqual(await after(async () => 'no active channel for this owner'), [
+    'the registration failed: the other chain did not answer within five minutes',
+    'The channel of the registry chain is closed; there is nothing to do but to try later.',
+  ])
+  assert.deepEqual(await after(async () => 'the query is empty'), [
+    'the registration failed, and the chain refuses it now: the query is empty',
+    'Remove the cause and deploy again.',
+  ])
 })
 
 test('an older failure of a View that others sent is not taken for the one of now', async (t) => {

@@ -5,7 +5,10 @@ import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { type TestContext, test } from 'node:test'
 import { privateKeyToAddress } from 'viem/accounts'
-import { openDevelopmentRegistry } from '../../../src/devnet/registry/development-registry.ts'
+import {
+  type DevelopmentRegistry,
+  openDevelopmentRegistry,
+} from '../../../src/devnet/registry/development-registry.ts'
 import { registryChainIds } from '../../../src/registry/registry-chains.ts'
 import type { RegistrationTerms } from '../../../src/toolkit/deploy/registration-terms.ts'
 import { runToolkit } from '../../../src/toolkit/toolkit.ts'
@@ -28,6 +31,7 @@ interface Outcome {
 
 interface Room {
   readonly rpcUrl: string
+  readonly registry: DevelopmentRegistry
   readonly terminal: Awaited<ReturnType<typeof openTestTerminal>>
   readonly creator: string
   /** Transactions of the key in blocks. */
@@ -42,8 +46,8 @@ interface Room {
   send(view?: string, ...more: string[]): Promise<readonly [number, Outcome]>
 }
 
-async function open(t: TestContext): Promise<Room> {
-  const registry = await openDevelopmentRegistry({ acknowledgeMs: 50 })
+async function open(t: TestContext, acknowledgeMs: number | null = 50): Promise<Room> {
+  const registry = await openDevelopmentRegistry({ acknowledgeMs })
   t.after(() => registry.close())
   const terminal = await openTestTerminal(t)
   const [key = '', other = ''] = registry.accounts
@@ -65,7 +69,7 @@ async function open(t: TestContext): Promise<Room> {
     return JSON.parse(bytes.toString()) as never
   }
   return {
-    ...{ rpcUrl: registry.rpcUrl, terminal },
+    ...{ rpcUrl: registry.rpcUrl, terminal, registry },
     creator: privateKeyToAddress(key as `0x${string}`),
     async nonce() {
       const params = [privateKeyToAddress(key as `0x${string}`), 'latest']
@@ -154,6 +158,72 @@ test('terms are not sent with another key, for another View or for a higher fee'
     'TOOLKIT_PREPARED_INVALID',
   )
   assert.equal(await nonce(), 0)
+})
+
+test('terms that lead to another transaction than they name are not sent', async (t) => {
+  const { nonce, prepare, send, terminal } = await open(t)
+  const [, { transaction, ...terms }] = await prepare()
+  const changed = { ...terms, transaction: { ...Object(transaction), maxPriorityFeePerGas: '1' } }
+  await writeFile(join(terminal.cwd, 'One-terms'), JSON.stringify(changed))
+  const [exitCode, { error }] = await send()
+  assert.deepEqual(
+    [exitCode, error],
+    [
+      1,
+      {
+        code: 'TOOLKIT_PREPARED_INVALID',
+        message: 'the terms lead to another transaction',
+        remedy: 'Make them again, with --prepare.',
+      },
+    ],
+  )
+  assert.equal(await nonce(), 0)
+})
+
+test('a nonce that is taken while the transaction is sent is told as taken', async (t) => {
+  const { nonce, prepare, send, rpcUrl } = await open(t)
+  await prepare('One')
+  await prepare('Two')
+  await send('One')
+  const late = await openLyingNode(t, rpcUrl, {
+    eth_getTransactionCount: (before) => (before === 0 ? '0x0' : '0x1'),
+  })
+  const [exitCode, { error }] = await send('Two', 'key', '--rpc', late.url)
+  assert.deepEqual([exitCode, error?.code], [1, 'TOOLKIT_NONCE_TAKEN'])
+  assert.deepEqual([late.sent.length, await nonce()], [1, 1])
+})
+
+test('a View that the chain knew and dropped has to be prepared again', async (t) => {
+  const { creator, prepare, send, registry } = await open(t, null)
+  const address = await registry.register(creator, wireOf('One'))
+  const [exitCode, { transaction }] = await prepare()
+  assert.deepEqual([exitCode, transaction], [0, null])
+  await registry.settle({ failed: [address] })
+  const [dropped, { error }] = await send()
+  assert.deepEqual(
+    [dropped, error],
+    [
+      1,
+      {
+        code: 'TOOLKIT_REGISTRATION_REFUSED',
+        message: `the chain knew View ${address} when it was prepared, and knows it no longer`,
+        remedy: 'Prepare it again.',
+      },
+    ],
+  )
+})
+
+test('a file that is no View, or one that no Host takes, is not prepared', async (t) => {
+  const { prepare, terminal } = await open(t)
+  const [missing, { error }] = await prepare('One', 'key', '--view-file', 'none')
+  const place = join(terminal.cwd, 'none')
+  const noFile = ['VIEWS_FILE_MALFORMED', `${place} is not a file of a View`]
+  assert.deepEqual([missing, error?.code, error?.message], [1, ...noFile])
+  const sdl = 'type One { address: Money }'
+  const wire = encodeView({ query: 'Log { address }', sdl, lenses: [] })
+  await writeFile(join(terminal.cwd, 'One'), toViewFile({ sender: noSender, wire }).bytes)
+  const [refused, other] = await prepare()
+  assert.deepEqual([refused, other.error?.code], [1, 'VIEWS_SDL_INVALID'])
 })
 
 test('a wrong --comet is wrong usage before anything is sent', async (t) => {
@@ -259,7 +329,9 @@ test('--yes with --view-file is wrong usage: nobody is asked there', async (t) =
 test('--view-file without a step is wrong usage', async (t) => {
   const { run } = await openTestTerminal(t)
   const argv = ['view', 'deploy', 'One', '--target', 'devnet', '--rpc', 'http://127.0.0.1:1']
-  const { exitCode, stderr } = await run([...argv, '--view-file', 'One'])
-  assert.equal(exitCode, 2)
-  assert.match(stderr, /--view-file is given without a step/)
+  for (const step of [[], ['--send', 'terms']]) {
+    const { exitCode, stderr } = await run([...argv, '--view-file', 'One', ...step])
+    assert.equal(exitCode, 2)
+    assert.match(stderr, /--view-file is given without a step/)
+  }
 })

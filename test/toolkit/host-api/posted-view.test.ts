@@ -205,6 +205,26 @@ test('what a Host answers is bounded in size, values and time', async (context) 
   await assert.rejects(requestHost(silent, stopped), reason)
 })
 
+test('an answer that is not JSON is shown by its first 80 characters, on one line', async (context) => {
+  const text = `<a>\n"${'x'.repeat(80)}`
+  const url = await answering(context, 200, text)
+  await assert.rejects(requestHost({ url, token: null }, { method: 'GET', path: '/' }), {
+    code: 'TOOLKIT_HOST_ANSWER_INVALID',
+    message: `${url} returned something other than JSON: ${JSON.stringify(text.slice(0, 80))}`,
+    remedy: 'Name the API port of a Host (9181 by default), not its playground or its health port.',
+  })
+})
+
+test('a Host that ends the connection, or is not there, is said to be unreachable', async (context) => {
+  const request = { method: 'GET', path: '/' } as const
+  const closing = await openHost(context, (_, response) => void response.destroy())
+  for (const url of [closing, `${closing}/base//`, 'http://127.0.0.1:1'])
+    await assert.rejects(requestHost({ url, token: null }, request), {
+      code: 'TOOLKIT_HOST_UNREACHABLE',
+      message: `no answer from ${new URL(url).origin}`,
+    })
+})
+
 test('a token that no request can carry is refused without being shown', async () => {
   const request = { method: 'GET', path: '/' } as const
   for (const token of ['se\ncret', 'secret\u0000', 'secret€'])
@@ -223,4 +243,7 @@ test('a URL that is no Host, or has a password in it, is not asked', async () =>
       code: 'TOOLKIT_HOST_URL_INVALID',
       message: `${JSON.stringify(url)} is not a URL of a Host`,
     })
+  await assert.rejects(requestHost({ url: 'x'.repeat(201), token: null }, request), {
+    message: `"${'x'.repeat(200)}" is not a URL of a Host`,
+  })
 })

@@ -32,6 +32,16 @@ test('view.yaml has the lenses that were written into it, arguments included', (
   )
 })
 
+test('view.yaml is written without folded lines, and read without arguments where they are empty', () => {
+  const args = { abi: 'word '.repeat(50) }
+  const [lens] = [{ label: 'a', file: 'lenses/a.wasm', args }]
+  assert.match(viewYaml(lens === undefined ? [] : [lens]), /\n {6}abi: "(?:word ){50}"\n$/)
+  for (const empty of ['', '    args:\n', '    args: null\n', '    args: {}\n']) {
+    const [read] = parseViewYaml(`lenses:\n${first}${empty}`, 'view.yaml')
+    assert.deepEqual(read?.args, empty.includes('{}') ? {} : null, empty)
+  }
+})
+
 test('view.yaml without lenses is a View without lenses', () => {
   for (const text of ['', '# nothing yet\n', 'lenses:\n', 'lenses: []\n', '{}\n'])
     assert.deepEqual(parseViewYaml(text, 'view.yaml'), [], text)
@@ -83,6 +93,21 @@ describe('view.yaml is refused', () => {
       'with a key of several lines, which is shown on one',
       '"a\\nWhat to do: b": 1\n',
       'has a What to do: b in it, which is not known',
+    ],
+    [
+      'with a key of more than 80 characters, which is cut',
+      `${'k'.repeat(81)}: 1\n`,
+      `has ${'k'.repeat(80)}… in it, which is not known`,
+    ],
+    [
+      'with a label that ends with a dot',
+      'lenses:\n  - label: a.\n    file: x\n',
+      'has a label of lens 1 that is none',
+    ],
+    [
+      'whose second lens has a label of one before it',
+      `lenses:\n  - label: b\n    file: x\n${first}${first}`,
+      'has two lenses with the label a',
     ],
     ['with an empty file', 'lenses:\n  - label: a\n    file: ""\n', 'names no file of lens 1'],
     ['with a label twice', `lenses:\n${first}${first}`, 'has two lenses with the label a'],

@@ -97,6 +97,39 @@ test('variables take what a Host takes, and a wrong field or operand does not co
   assert.deepEqual(refusedLines(everyScalar, [...accepted, ...refused]), refused)
 })
 
+test('every condition of a Host compiles for the fields that have it, and with null where null is one', () => {
+  const filter = (conditions: string): string => `ask(ThingsQuery, { filter: { ${conditions} } })`
+  const equality = (value: string): string =>
+    `{ _eq: ${value}, _neq: null, _in: [${value}, null], _nin: [${value}, null] }`
+  const range = (value: string): string =>
+    `{ _eq: null, _neq: ${value}, _gt: ${value}, _geq: ${value}, _lt: ${value}, _leq: ${value} }`
+  const like = '{ _in: ["a"], _like: "a%", _nlike: "%a", _ilike: "a%b", _nilike: "a" }'
+  const unset = '{ _eq: undefined, _in: undefined }'
+  const accepted = [
+    ...['text', 'name'].map((name) => filter(`${name}: ${equality('"a"')}`)),
+    filter(`done: ${equality('true')}, text: ${like}`),
+    filter(`count: ${range('1')}, share: ${range('0.5')}, amount: ${range('"1"')}`),
+    filter(`amount: ${range('1')}, _hosts: ${range('1')}, _docID: ${equality('"a"')}`),
+    filter(`texts: { _any: ${like}, _all: ${like}, _none: ${like}, _eq: ["a", null], _neq: null }`),
+    filter(`amounts: { _any: ${range('"1"')}, _eq: null, _neq: [1, "1"] }, texts: ["a", null]`),
+    filter('extra: { _eq: null, _neq: null }, extras: { _eq: null }'),
+    filter(`text: ${unset}, count: undefined, texts: { _any: undefined }, extra: undefined`),
+    filter('_and: [{ text: "a" }, { _or: [] }], _or: undefined, _not: { _not: {} }'),
+  ]
+  const refused = [
+    ...['_like', '_gt'].map((condition) => filter(`name: { ${condition}: "a" }`)),
+    filter('count: { _gt: null }'),
+    filter('count: { _like: "1" }'),
+    filter('text: { _gt: "a" }'),
+    filter('text: { _like: null }'),
+    filter('texts: { _like: "a" }'),
+    filter('texts: { _any: null }'),
+    filter('extras: { _any: { _eq: null } }'),
+    filter('_and: null'),
+  ]
+  assert.deepEqual(refusedLines(everyScalar, [...accepted, ...refused]), refused)
+})
+
 test('a typed query is one for other clients of GraphQL that read types from their documents', () => {
   const decoration = 'interface Decoration<D, V> { __apiType?: (variables: V) => D }'
   const accepted = [
