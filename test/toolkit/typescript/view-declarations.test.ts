@@ -102,7 +102,7 @@ test('a View without a description says whose rows they are', () => {
   assert.equal(declarationsOf('type Paid'), own)
 })
 
-test('rows that are not stored have null where only stored ones have a value, and no subscription', () => {
+test('rows that are not stored have null in place of what they lack, and no subscription', () => {
   const [stored = ''] = declarations.split('\n/** The rows of every block')
   const computed = stored
     .replace('_docID: string\n', '_docID: null\n')

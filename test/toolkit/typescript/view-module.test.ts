@@ -97,7 +97,7 @@ test('variables take what a Host takes, and a wrong field or operand does not co
   assert.deepEqual(refusedLines(everyScalar, [...accepted, ...refused]), refused)
 })
 
-test('every condition of a Host compiles for the fields that have it, and with null where null is one', () => {
+test('every condition of a Host compiles for the fields that have it, and for no others', () => {
   const filter = (conditions: string): string => `ask(ThingsQuery, { filter: { ${conditions} } })`
   const equality = (value: string): string =>
     `{ _eq: ${value}, _neq: null, _in: [${value}, null], _nin: [${value}, null] }`
