@@ -94,7 +94,8 @@ test('a failure with megabytes of a stranger’s text is shown in part, with wha
 })
 
 test('a failure of a hundred lines of two thousand characters is whole, and more is cut', () => {
-  const shown = (message: string): string => boundedFailure(new ServiceError('REGISTRY_REFUSED', message))
+  const shown = (message: string): string =>
+    boundedFailure(new ServiceError('REGISTRY_REFUSED', message))
   const lineOf = (count: number): string => 'x'.repeat(count - 'error: '.length)
   assert.equal(shown(lineOf(2_000)), `error: ${lineOf(2_000)}`)
   assert.equal(shown(lineOf(2_001)), `error: ${lineOf(2_000)}…`)

@@ -63,7 +63,11 @@ test('a test of nothing says whether documents are missing or rows, and what to 
   const found = (facts: Partial<RowFacts>) =>
     rowFindings({ documents: 9, rows: 0, fields: [whole], ...nothing, ...facts })
   const of = (message: string) => [
-    { ...{ severity: 'error', kind: 'row', code: 'CHAIN_NO_TEST_DATA', blocks: [] }, message, remedy },
+    {
+      ...{ severity: 'error', kind: 'row', code: 'CHAIN_NO_TEST_DATA', blocks: [] },
+      message,
+      remedy,
+    },
   ]
   assert.deepEqual(
     [found({ documents: 0 }), found({})],

@@ -43,7 +43,10 @@ test('what a lens carries on of the query is no field that the SDL lacks', async
 test('ten thousand rows of a block are kept, and none behind those that are left out', async () => {
   const many = Array<object>(10_001).fill(log)
   const report = await trial({ blocks: blocksOf([log], many, [log]) })
-  assert.deepEqual([report.rowCount, report.documents, report.rows.length], [10_003, 10_003, 10_001])
+  assert.deepEqual(
+    [report.rowCount, report.documents, report.rows.length],
+    [10_003, 10_003, 10_001],
+  )
   assert.deepEqual(report.rows.at(-1), {
     ...{ _blockNumber: 2, _source: 9_999, address: usdc, logIndex: 9_999 },
   })
@@ -72,7 +75,12 @@ test('whether lenses add up is found out by the blocks with the most documents',
 test('a lens that fails at a thousand documents passes with a warning, and is not measured', async () => {
   const wasm = buildLens({
     transform: [
-      ...[...op.getGlobal(globals.first), ...op.const(1), ...op.add, ...op.setGlobal(globals.first)],
+      ...[
+        ...op.getGlobal(globals.first),
+        ...op.const(1),
+        ...op.add,
+        ...op.setGlobal(globals.first),
+      ],
       ...[...op.getGlobal(globals.first), ...op.const(500), ...op.greater],
       ...op.when(op.unreachable),
       ...op.callNext,

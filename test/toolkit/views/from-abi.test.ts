@@ -91,14 +91,20 @@ test('of an ABI without the event twenty others are named, each once, or none', 
   }
   const names = Array.from({ length: 21 }, (_, index) => `E${index}`)
   const shown = `Its events are: ${names.slice(0, 20).join(', ')}.`
-  assert.deepEqual(await Promise.all([names, names.flatMap((name) => [name, name]), []].map(remedyOf)), [
-    shown,
-    shown,
-    'Its events are: none.',
-  ])
+  assert.deepEqual(
+    await Promise.all([names, names.flatMap((name) => [name, name]), []].map(remedyOf)),
+    [shown, shown, 'Its events are: none.'],
+  )
 })
 
-for (const wrong of ['', '0x', address.slice(1), `${address}0`, address.slice(0, -1), `${address}\n0`])
+for (const wrong of [
+  '',
+  '0x',
+  address.slice(1),
+  `${address}0`,
+  address.slice(0, -1),
+  `${address}\n0`,
+])
   test(`--address ${JSON.stringify(wrong)} is wrong usage`, async () => {
     const given = { name: 'P', abi: JSON.stringify(abi), event: 'Transfer', address: wrong }
     await assert.rejects(viewOfEvent(given), {

@@ -65,7 +65,9 @@ test('--chain-id may name the chain that was prepared for, and no other', () => 
 
 test('what is signed is for the named chain, else for that of the node where it is a registry', async () => {
   const remarks: string[] = []
-  const terminal = { stderr: { write: (text: string) => remarks.push(text) } } as unknown as Terminal
+  const terminal = {
+    stderr: { write: (text: string) => remarks.push(text) },
+  } as unknown as Terminal
   const chain = (chainId: number | null, said: number): Promise<number> =>
     chainToSignFor(terminal, { chainId, maxFee: 0n }, async () => said)
   for (const known of Object.values(registryChainIds)) assert.equal(await chain(null, known), known)
