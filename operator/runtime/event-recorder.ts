@@ -22,7 +22,7 @@ export interface Occurrence {
   readonly reason: string
   /** What was done or tried: `Apply`, `Reconcile`. */
   readonly action: string
-  /** A sentence for people, cut at 1,024 characters. Never a secret. */
+  /** A sentence for people, cut at 1,024 bytes of UTF-8. Never a secret. */
   readonly note: string
 }
 
@@ -81,7 +81,8 @@ interface Recorder {
 
 const defaultRepeatMs = 60_000
 const defaultWindowMs = 600_000
-const maxNoteLength = 1_024
+/** The API server refuses longer ones, and counts bytes. */
+const maxNoteBytes = 1_024
 /** Different Events of each type about one object within the window, besides the first of each reason. */
 const maxPerObject = 25
 
@@ -237,7 +238,7 @@ function seriesOf(
       uid: metadata?.uid,
     },
   }
-  const note = occurrence.note.slice(0, maxNoteLength)
+  const note = cut(occurrence.note, maxNoteBytes)
   const event = { metadata: { name, namespace }, eventTime: toMicroTime(at), ...same, note }
   return {
     id: idOf({ ...same, note }),
@@ -251,6 +252,12 @@ function seriesOf(
     lastAt: at,
     timer: undefined,
   }
+}
+
+/** As many whole characters as take no more bytes than this. */
+function cut(text: string, maxBytes: number): string {
+  const { read } = new TextEncoder().encodeInto(text, new Uint8Array(maxBytes))
+  return text.slice(0, read)
 }
 
 /** Hashed, as it is kept for each. */
