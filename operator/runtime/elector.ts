@@ -139,7 +139,7 @@ async function acquireOrRenew(election: Election, signal: AbortSignal): Promise<
   if (!election.isLeader || election.seen === null) {
     const found = await parts.api.find<Lease>(address, { signal })
     if (found === null) {
-      const wanted = leaseOf(address, specAfter(options, undefined))
+      const wanted = leaseOf(options, specAfter(options, undefined))
       remember(election, await parts.api.create<Lease>(address.type, wanted, { signal }))
       return true
     }
@@ -266,6 +266,6 @@ function showMaster({ options: { name }, parts }: Election, isMaster: boolean): 
   parts.metrics.master.set({ name }, isMaster ? 1 : 0)
 }
 
-function leaseOf({ namespace, name }: ObjectAddress, spec: NonNullable<Lease['spec']>): Lease {
-  return { metadata: { name, ...(namespace === undefined ? {} : { namespace }) }, spec }
+function leaseOf({ namespace, name }: ElectorOptions, spec: NonNullable<Lease['spec']>): Lease {
+  return { metadata: { namespace, name }, spec }
 }

@@ -7,6 +7,7 @@ import { type Elector, openElector } from '../../../operator/runtime/elector.ts'
 import type { ServiceError } from '../../../src/errors.ts'
 import { metricValue } from '../../support/metric-value.ts'
 import { kubernetesRoom } from '../support/kubernetes-room.ts'
+import { send, status } from '../support/kubernetes-server.ts'
 
 interface Lease extends KubernetesObject {
   readonly spec?: Readonly<Record<string, unknown>>
@@ -19,8 +20,14 @@ interface Candidate {
 }
 
 const path = '/apis/coordination.k8s.io/v1/namespaces/apps/leases/operator'
+interface Times {
+  readonly leaseMs: number
+  readonly renewDeadlineMs: number
+  readonly retryMs?: number
+}
+
 /** A leader that is slow to be given the processor keeps its Lease all the same. */
-const unhurried = { leaseMs: 15_000, renewDeadlineMs: 10_000 }
+const unhurried: Times = { leaseMs: 15_000, renewDeadlineMs: 10_000 }
 /** One that is soon late where it cannot renew. */
 const hurried = { leaseMs: 6_000, renewDeadlineMs: 2_000 }
 const call = { verb: 'apply', type: builtinTypes.ConfigMap } as const
@@ -35,7 +42,7 @@ const room = kubernetesRoom()
 
 function compete(
   identity: string,
-  { times = unhurried, nowMs }: { times?: typeof unhurried; nowMs?: () => number } = {},
+  { times = unhurried, nowMs }: { times?: Times; nowMs?: () => number } = {},
 ): Candidate {
   const fence = createFence(nowMs)
   const lost = Promise.withResolvers<ServiceError>()
@@ -97,6 +104,90 @@ test('the Lease carries times with six decimals, as Kubernetes demands', async (
   const { spec } = room.server.get(path) as Lease
   for (const field of ['acquireTime', 'renewTime'])
     assert.match(String(spec?.[field]), /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/)
+})
+
+test('a Lease says since when who leads, for how long, and after how many others', async () => {
+  const { elector } = compete('first', { times: { leaseMs: 14_001, renewDeadlineMs: 10_000 } })
+  await elector.elected(AbortSignal.timeout(60_000))
+  const { spec: made } = room.server.get(path) as Lease
+  const version = (): unknown => room.server.get(path)?.metadata?.resourceVersion
+  const before = version()
+  while (version() === before) await new Promise(setImmediate)
+  const { metadata, spec } = room.server.get(path) as Lease
+  assert.deepEqual([metadata?.namespace, metadata?.name], ['apps', 'operator'])
+  const leading = { holderIdentity: 'first', leaseDurationSeconds: 15, leaseTransitions: 0 }
+  assert.deepEqual(made, {
+    ...leading,
+    acquireTime: made?.['acquireTime'],
+    renewTime: made?.['acquireTime'],
+  })
+  assert.deepEqual(spec, {
+    ...leading,
+    acquireTime: made?.['acquireTime'],
+    renewTime: spec?.['renewTime'],
+  })
+  assert.ok(String(spec?.['renewTime']) > String(made?.['renewTime']))
+})
+
+test('a Lease that is given back names nobody, and can be taken after a second', async () => {
+  const { elector } = compete('first', { times: { ...unhurried, retryMs: 30_000 } })
+  await elector.elected(AbortSignal.timeout(60_000))
+  const { spec: before } = room.server.get(path) as Lease
+  await elector.close()
+  const { spec } = room.server.get(path) as Lease
+  assert.deepEqual(spec, {
+    ...before,
+    holderIdentity: '',
+    leaseDurationSeconds: 1,
+    renewTime: spec?.['renewTime'],
+  })
+  assert.deepEqual(room.client.log.messages('info'), ['became the leader', 'released the Lease'])
+})
+
+test('a stand-by that closes leaves the Lease of the leader as it is', async () => {
+  room.server.put(path, { spec: { holderIdentity: 'leader', leaseDurationSeconds: 60 } } as Lease)
+  const { elector } = compete('stand-by')
+  await room.server.seen((request) => room.server.requests.indexOf(request) > 0)
+  await elector.close()
+  assert.equal(holder(), 'leader')
+  assert.deepEqual(
+    room.server.requests.filter(({ method }) => method !== 'GET'),
+    [],
+  )
+})
+
+test('a Lease without a duration is waited for as long as our own would be', async () => {
+  room.server.put(path, { spec: { holderIdentity: 'dead' } } as Lease)
+  const { elector } = compete('heir', { times: { leaseMs: 100, renewDeadlineMs: 10_000 } })
+  await elector.elected(AbortSignal.timeout(60_000))
+  assert.equal(holder(), 'heir')
+})
+
+test('a race for the Lease that is lost is tried again, and is no reason to warn', async () => {
+  room.server.put(path, { spec: { holderIdentity: '' } } as Lease)
+  const left = [status(409, 'Conflict'), status(409, 'AlreadyExists')]
+  room.server.faults.add(({ method }, response) => {
+    const refusal = method === 'PUT' ? left.shift() : undefined
+    if (refusal !== undefined) send(response, refusal.code, refusal)
+    return refusal !== undefined
+  })
+  const { elector } = compete('first')
+  await elector.elected(AbortSignal.timeout(60_000))
+  assert.deepEqual([left, room.client.log.messages('warn')], [[], []])
+})
+
+test('a Lease that was deleted and made by another ends the leadership', async () => {
+  const { elector, lost } = compete('first')
+  await elector.elected(AbortSignal.timeout(60_000))
+  room.server.faults.add(({ method }, response) => {
+    if (method !== 'PUT' || holder() !== 'first') return false
+    room.server.put(path, { spec: { holderIdentity: 'heir', leaseDurationSeconds: 15 } } as Lease)
+    send(response, 404, status(404, 'NotFound'))
+    return true
+  })
+  assert.equal((await lost).code, 'OPERATOR_LEADERSHIP_LOST')
+  await elector.close()
+  assert.equal(holder(), 'heir')
 })
 
 test('a leader that died is followed once its Lease has not changed for its duration', async () => {

@@ -237,6 +237,86 @@ test('a condition is written at once, with the figures, and keeps its time while
   })
 })
 
+test('a condition whose status turns has the time of that, and may be of an older generation', async () => {
+  const writer = createStatusWriter({ fieldManager: 'tester-status' }, { api: room.client.api })
+  const past = '2020-01-01T00:00:00Z'
+  const before = { ...wanted.conditions[0], observedGeneration: 2, lastTransitionTime: past }
+  const live = { ...object, status: { conditions: [before] } }
+  const conditions = [
+    { type: 'Ready', status: 'True', reason: 'Ready', message: 'it is' },
+    { ...wanted.conditions[0], type: 'Old', observedGeneration: 2 },
+  ] as WantedStatus['conditions']
+  const facts = { observedGeneration: 2 }
+  await writer.write(type, live, { conditions, facts, figures: { head: undefined } })
+  type Written = { observedGeneration: number; lastTransitionTime: string }
+  const { status } = lastBody<{ status: { conditions: Written[] } }>()
+  const [ready, old] = status.conditions
+  assert.deepEqual(status, {
+    observedGeneration: 2,
+    conditions: [
+      { ...conditions[0], observedGeneration: 3, lastTransitionTime: ready?.lastTransitionTime },
+      { ...conditions[1], lastTransitionTime: old?.lastTransitionTime },
+    ],
+  })
+  assert.ok(Date.parse(ready?.lastTransitionTime ?? '') > Date.parse(past))
+})
+
+test('conditions that are kept in another order are the same', async () => {
+  const writer = createStatusWriter({ fieldManager: 'tester-status' }, { api: room.client.api })
+  const [ready] = wanted.conditions
+  const conditions = ['Ready', 'Applied', 'Stalled'].map((of) => ({ ...ready, type: of }))
+  const several = { ...wanted, conditions } as WantedStatus
+  await writer.write(type, object, several)
+  const { status } = lastBody<{ status: { conditions: object[] } }>()
+  const live = { ...object, status: { ...status, conditions: status.conditions.toReversed() } }
+  assert.deepEqual(await writer.write(type, live, several), { written: false })
+  const other = { ...live, metadata: { ...live.metadata, generation: 4 } }
+  assert.deepEqual(await writer.write(type, other, several), { written: true })
+})
+
+test('figures are written at once that no write of the last minute came before', async () => {
+  const { api } = room.client
+  const writer = createStatusWriter({ fieldManager: 'tester-status' }, { api })
+  await writer.write(type, object, wanted)
+  const live = { ...object, status: lastBody<{ status: object }>().status }
+  const moved = { ...wanted, figures: { head: 8 } }
+  const restarted = createStatusWriter({ fieldManager: 'tester-status' }, { api })
+  assert.deepEqual(await restarted.write(type, live, moved), { written: true })
+  const { requeueAfterMs = 0 } = await writer.write(type, live, moved)
+  assert.ok(requeueAfterMs > 0)
+  const another = { ...live, metadata: { ...live.metadata, uid: 'uid-b' } }
+  room.server.put(path, another)
+  assert.deepEqual(await writer.write(type, another, moved), { written: true })
+  const options = { fieldManager: 'tester-status', figuresIntervalMs: 0 }
+  const hasty = createStatusWriter(options, { api })
+  for (const head of [9, 10]) {
+    const outcome = await hasty.write(type, another, { ...wanted, figures: { head } })
+    assert.deepEqual(outcome, { written: true })
+  }
+})
+
+test('a figure that is known no more is taken away at once', async () => {
+  const writer = createStatusWriter({ fieldManager: 'tester-status' }, { api: room.client.api })
+  await writer.write(type, object, wanted)
+  const live = { ...object, status: lastBody<{ status: object }>().status }
+  const outcome = await writer.write(type, live, { ...wanted, figures: {} })
+  assert.deepEqual(outcome, { written: true })
+  assert.deepEqual(Object.keys(lastBody<{ status: object }>().status).toSorted(), [
+    'conditions',
+    'image',
+    'observedGeneration',
+  ])
+})
+
+test('a status that is refused is a failure', async () => {
+  const writer = createStatusWriter({ fieldManager: 'tester-status' }, { api: room.client.api })
+  room.server.faults.add((_, response) => {
+    send(response, 403, status(403, 'Forbidden'))
+    return true
+  })
+  await assert.rejects(writer.write(type, object, wanted), { code: 'OPERATOR_API_FORBIDDEN' })
+})
+
 const conflict = { written: false, requeueAfterMs: 1_000 }
 
 test('a change that needs no reconcile, as of a label, delays a status by a second at most', async () => {
