@@ -1,12 +1,19 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import type { Workload } from '../../../../operator/api.ts'
+import type { Host, Workload } from '../../../../operator/api.ts'
 import { selectorText } from '../../../../operator/resources/names/metadata.ts'
 import {
   childNames,
   claimName,
+  isViewPart,
+  namesGenerators,
+  networkOf,
   p2pServiceName,
+  specOrdinals,
+  updatePartition,
+  viewPartName,
+  wantedOrdinals,
 } from '../../../../operator/resources/names/names.ts'
 import { readGenerator, readHost } from '../../../support/resources/operator-cases.ts'
 
@@ -58,4 +65,31 @@ test('any name of up to 40 characters gives names that Kubernetes accepts', () =
 
 test('the scale subresource finds the pods by the selector of the StatefulSet', () => {
   assert.equal(selectorText(host), 'app.kubernetes.io/name=host,app.kubernetes.io/instance=mainnet')
+})
+
+test('ConfigMaps with the Views of a Host are known by their names, and a Generator has none', () => {
+  assert.equal(viewPartName(host, 2), 'mainnet-host-views-2')
+  assert.ok(isViewPart(host, 'mainnet-host-views-2'))
+  for (const other of ['mainnet-host-config', 'other-host-views-0', 'x-mainnet-host-views-0'])
+    assert.ok(!isViewPart(host, other), other)
+  assert.ok(!isViewPart(generator, 'mainnet-generator-views-0'))
+})
+
+test('a suspended resource keeps its replicas in the spec, and wants none', () => {
+  const { updatePartition: _, ...spec } = host.spec
+  const of3: Host = { ...host, spec: { ...spec, replicas: 3, suspend: false } }
+  assert.deepEqual([specOrdinals(of3), wantedOrdinals(of3)], [[0, 1, 2], [0, 1, 2]])
+  const suspended: Host = { ...of3, spec: { ...of3.spec, suspend: true } }
+  assert.deepEqual([specOrdinals(suspended), wantedOrdinals(suspended)], [[0, 1, 2], []])
+  assert.deepEqual(specOrdinals(generator), [0])
+  assert.equal(updatePartition(of3), 0)
+  assert.equal(updatePartition({ ...of3, spec: { ...of3.spec, updatePartition: 2 } }), 2)
+  assert.equal(updatePartition(generator), 0)
+})
+
+test('a Host names Generators where there is one at least', () => {
+  const withGenerators = (generators: Host['spec']['generators']): boolean =>
+    namesGenerators({ ...host, spec: { ...host.spec, ...(generators && { generators }) } })
+  assert.deepEqual([withGenerators([]), withGenerators([{ name: 'mainnet' }])], [false, true])
+  assert.equal(networkOf(host), 'Ethereum__Mainnet')
 })

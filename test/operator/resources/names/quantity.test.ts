@@ -18,6 +18,27 @@ test('quantities are read as Kubernetes reads them', () => {
     '2e3': 2_000,
     '1E3': 1_000,
     '1E': 1e18,
+    '2n': 2e-9,
+    '4u': 4e-6,
+    '2k': 2_000,
+    '5G': 5e9,
+    '5T': 5e12,
+    '5P': 5e15,
+    '2Mi': 2_097_152,
+    '1Ti': 2 ** 40,
+    '1Pi': 2 ** 50,
+    '1Ei': 2 ** 60,
+    '.5': 0.5,
+    '1.': 1,
+    '+5': 5,
+    '-5Gi': -5 * 2 ** 30,
+    '25e-1': 2.5,
+    '1e+3': 1_000,
+    '1e1234': undefined,
+    '.': undefined,
+    '1K': undefined,
+    'x1': undefined,
+    '1e': undefined,
     '': undefined,
     plenty: undefined,
     '1KiB': undefined,
@@ -46,5 +67,9 @@ test('any whole number of Mi is the same in Ki', () => {
 
 test('the larger size is the one to keep, as it was written', () => {
   assert.equal(largerSize('10Gi', '20Gi'), '20Gi')
+  assert.equal(largerSize('20Gi', '10Gi'), '20Gi')
   assert.equal(largerSize('1Gi', '1024Mi'), '1Gi')
+  assert.equal(largerSize('plenty', '1'), '1')
+  assert.equal(largerSize('1', 'plenty'), '1')
+  assert.equal(largerSize('none', 'plenty'), 'none')
 })

@@ -119,6 +119,53 @@ test('a token that is refused is read again, once', async () => {
   assert.equal(await client.api.find(address), null)
 })
 
+test('a token that is refused again, and an API server that stays busy, are given up', async () => {
+  const answers = [
+    [401, 'Unauthorized', 'OPERATOR_API_UNAUTHORIZED', 2],
+    [429, 'TooManyRequests', 'OPERATOR_API_BUSY', 5],
+    [503, 'Unavailable', 'OPERATOR_API_FAILED', 1],
+  ] as const
+  for (const [code, reason, expected, attempts] of answers) {
+    const before = room.server.requests.length
+    const busy = [code, status(code, reason), { 'retry-after': '0' }] as const
+    answerNext(busy, busy, busy, busy, busy)
+    await assert.rejects(room.client.api.find(address), { code: expected })
+    assert.equal(room.server.requests.length - before, attempts)
+    room.server.faults.clear()
+  }
+})
+
+test('a watch hands over events of the types that there are, and no other line', async () => {
+  const given = { resourceVersion: '7', seconds: 60, silenceMs: 60_000 }
+  const watch = async (line: unknown): Promise<unknown> => {
+    room.server.faults.clear()
+    room.server.faults.add((_, response) => {
+      response.writeHead(200).end(`${JSON.stringify(line)}\n`)
+      return true
+    })
+    const selection = { type, namespace: 'apps', fieldSelector: 'metadata.name=a' }
+    return await Array.fromAsync(room.client.api.watch(selection, given))
+  }
+  for (const kind of ['ADDED', 'MODIFIED', 'DELETED', 'BOOKMARK']) {
+    const event = { type: kind, object: {} }
+    assert.deepEqual(await watch(event), [event])
+  }
+  assert.deepEqual(room.server.requests.at(-1)?.query, {
+    watch: 'true',
+    allowWatchBookmarks: 'true',
+    resourceVersion: '7',
+    timeoutSeconds: '60',
+    fieldSelector: 'metadata.name=a',
+  })
+  const odd = [{ type: 'ODD', object: {} }, { type: 'ADDED' }, { type: 'ADDED', object: null }]
+  for (const line of [...odd, { object: {} }, null, 'text']) {
+    await assert.rejects(watch(line), {
+      code: 'OPERATOR_API_ANSWER_MALFORMED',
+      message: 'watch configmaps apps: no event',
+    })
+  }
+})
+
 test('an answer cut short is an error, whether the connection breaks or the JSON ends early', async () => {
   room.server.faults.add((_, response) => {
     response.writeHead(200, { 'content-length': '100' }).write('{"kind":')
@@ -307,7 +354,17 @@ test('a guard hears what writes are answered, and neither reads nor what is only
 
 test('requests are counted by code, method and host, as of every operator', async () => {
   await room.client.api.find({ ...address, name: 'missing' })
+  room.server.faults.add((_, response) => {
+    response.destroy()
+    return true
+  })
+  await assert.rejects(room.client.api.patch(address, {}, { type: 'merge' }))
   const text = await room.client.registry.getSingleMetricAsString('rest_client_requests_total')
   const host = new URL(room.server.url).host
   assert.ok(text.includes(`rest_client_requests_total{code="404",method="GET",host="${host}"} 1`))
+  assert.ok(
+    text.includes(`rest_client_requests_total{code="<error>",method="PATCH",host="${host}"} 1`),
+  )
+  const { headers } = room.server.requests[0] ?? {}
+  assert.deepEqual([headers?.['user-agent'], headers?.accept], ['tester/1', 'application/json'])
 })
