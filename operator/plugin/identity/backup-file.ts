@@ -134,7 +134,7 @@ function readFields(fields: Readonly<Record<string, unknown>>, file: string): Id
       isOwn: keyring['isOwn'] === true,
     },
     storage: {
-      size: read.text(storage, 'size', /^[0-9.]{1,20}[A-Za-z]{0,2}$/),
+      size: read.text(storage, 'size', quantity),
       storageClassName: read.textOrNull(
         storage,
         'storageClassName',
@@ -147,6 +147,8 @@ function readFields(fields: Readonly<Record<string, unknown>>, file: string): Id
   }
 }
 
+/** As the API server writes them: `1Gi`, and `1e9` where that is how it was asked for. */
+const quantity = /^[0-9.]{1,20}([A-Za-z]{1,2}|[eE][+-]?\d{1,3})?$/
 const label = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/
 const objectName = /^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/
 

@@ -6,6 +6,6 @@ export function selectsHost({ metadata, spec }: ViewResource, host: Host): boole
   if (metadata.namespace !== host.metadata.namespace) return false
   const { labels = {} } = host.metadata
   return Object.entries(spec.hostSelector.matchLabels ?? {}).every(
-    ([name, value]) => Object.hasOwn(labels, name) && labels[name] === value,
+    ([name, value]) => labels[name] === value,
   )
 }

@@ -87,6 +87,54 @@ for (const [what, text, message] of [
   })
 }
 
+test('each part of a backup has a form, and what has another is named and refused', async () => {
+  const odd = [
+    ['name', changed({ name: 'a'.repeat(41) })],
+    ['namespace', changed({ namespace: 'a'.repeat(64) })],
+    ['namespace', changed({ namespace: 'a/b' })],
+    ['network', changed({ network: 'Ethereum Mainnet' })],
+    ['secret', changed({ keyring: null })],
+    ['size', changed({ storage: { size: '1 Gi', storageClassName: null } })],
+    ['size', changed({ storage: { size: '1e9Gi', storageClassName: null } })],
+    ['storageClassName', changed({ storage: { size: '1Gi', storageClassName: 'a b' } })],
+    ['image', changed({ image: '' })],
+    ['image', changed({ image: 7 })],
+    ['createdAt', changed({ createdAt: 'yesterday' })],
+    ['ordinal', changed({}, { ordinal: 100 })],
+    ['ordinal', changed({}, { ordinal: -1 })],
+    ['ordinal', changed({}, { ordinal: undefined })],
+    ['key', changed({}, { key: ' ' })],
+    ['key', changed({}, { key: 'k'.repeat(65_537) })],
+    ['keyringFingerprint', changed({}, { keyringFingerprint: 'A'.repeat(16) })],
+    ['keyFile', changed({}, { keyFile: '' })],
+    ['identity', changed({}, { identity: '02' })],
+    ['peerID', changed({}, { peerID: 'a/b' })],
+    ['keysClaimUID', changed({}, { keysClaimUID: 'a b' })],
+  ] as const
+  for (const [name, text] of odd) {
+    const message = `a.json: ${name} is missing, or has another form`
+    await assert.rejects(parseBackup(text, 'a.json'), { message })
+  }
+})
+
+test('a backup may leave out what nobody knew when it was taken', async () => {
+  const storage = { size: '1Gi', storageClassName: null }
+  const unknown = changed({ image: null, storage }, { peerID: null })
+  const { image, storage: found, replicas, keyring } = await parseBackup(unknown, 'a.json')
+  assert.deepEqual([image, found, replicas[0]?.peerID], [null, storage, null])
+  const own = { ...keyring, isOwn: true }
+  assert.deepEqual((await parseBackup(changed({ keyring: own }), 'a.json')).keyring, own)
+  const unsaid = { secret: keyring.secret }
+  assert.equal((await parseBackup(changed({ keyring: unsaid }), 'a.json')).keyring.isOwn, false)
+})
+
+test('a volume of any size that a spec may ask for can be restored', async () => {
+  for (const size of ['1Gi', '1.5Gi', '107374182400', '500m', '1e9', '10E9', '1e+9']) {
+    const storage = { size, storageClassName: '' }
+    assert.deepEqual((await parseBackup(changed({ storage }), 'a.json')).storage, storage)
+  }
+})
+
 test('no text whatever makes reading end otherwise than with a backup or a refusal', async () => {
   await fc.assert(
     fc.asyncProperty(fc.oneof(fc.string(), fc.json()), async (text) => {

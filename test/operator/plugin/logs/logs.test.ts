@@ -38,6 +38,15 @@ test('a line that is too long is cut where it may not go on, and says what is mi
     'abcdef (1 more characters)',
     'last',
   ])
+  assert.deepEqual(await linesOf('\n\nabc', 1, 2), ['', '', 'ab (1 more characters)'])
+  assert.deepEqual(await linesOf('', 1), [])
+})
+
+test('a log that ends within a character has all the characters before it', async () => {
+  const found: string[] = []
+  const cut = Buffer.from('one\ntwo é').subarray(0, -1)
+  for await (const line of logLines(inChunks(cut, 3))) found.push(line)
+  assert.deepEqual(found, ['one', 'two \ufffd'])
 })
 
 test('spans of time are read, and anything else is refused with examples', () => {
@@ -46,9 +55,11 @@ test('spans of time are read, and anything else is refused with examples', () =>
     ['15m', 900],
     ['1h30m', 5_400],
     ['3d', 259_200],
+    ['999999s', 999_999],
+    ['0h1s', 1],
   ] as const
   for (const [text, seconds] of spans) assert.equal(parseSince(text), seconds)
-  for (const text of ['', '5', 'h', '-1h', '0s', '1h ', '1w']) {
+  for (const text of ['', '5', 'h', '-1h', '0s', '1h ', ' 1h', '1w', '1h30', '0m0s', '1000000s']) {
     assert.throws(() => parseSince(text), {
       code: 'PLUGIN_ARGUMENT_INVALID',
       remedy: 'Say for instance --since 90s, 15m, 2h or 3d.',

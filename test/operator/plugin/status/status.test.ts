@@ -170,6 +170,24 @@ const states: readonly (readonly [string, V1Pod['status'], string])[] = [
     },
     'Unschedulable',
   ],
+  [
+    'is ready in part',
+    {
+      phase: 'Running',
+      conditions: [
+        { type: 'ContainersReady', status: 'True' },
+        { type: 'Ready', status: 'False', reason: 'ReadinessGatesNotReady' },
+      ],
+    },
+    'NotReady',
+  ],
+  [
+    'is placed',
+    { phase: 'Pending', conditions: [{ type: 'PodScheduled', status: 'True', reason: 'Placed' }] },
+    'Pending',
+  ],
+  ['has ended', { phase: 'Succeeded' }, 'Succeeded'],
+  ['nobody says anything of', {}, 'Unknown'],
 ]
 for (const [what, status, state] of states) {
   test(`a pod that ${what} is shown as ${state}`, () => {
@@ -177,6 +195,58 @@ for (const [what, status, state] of states) {
     assert.equal(summaryOf(hostWith(well), { pods, claims: [] }).replicas[0]?.state, state)
   })
 }
+
+test('restarts of a pod are those of all its containers', () => {
+  const containerStatuses = ['host', 'beside'].map((name) => ({ ...waiting, name }))
+  const restarting = { ...pod, status: { phase: 'Running', containerStatuses } }
+  const { replicas } = summaryOf(hostWith(well), { pods: [restarting], claims: [] })
+  assert.equal(replicas[0]?.restarts, 10)
+})
+
+test('a volume has the size that it got, else the one that its claim asks for', () => {
+  const requested = { resources: { requests: { storage: '2Gi' } } }
+  const volume = (more: Partial<V1PersistentVolumeClaim>): unknown => {
+    const found = { ...more, metadata: { ...claim.metadata, ...more.metadata } }
+    const { replicas } = summaryOf(hostWith(well), { pods: [], claims: [found] })
+    const { size, phase } = replicas[0]?.volumes[0] ?? {}
+    return [size, phase]
+  }
+  const bound = { phase: 'Bound', capacity: { storage: '3Gi' } }
+  assert.deepEqual(volume({ spec: requested, status: bound }), ['3Gi', 'Bound'])
+  assert.deepEqual(volume({ spec: requested }), ['2Gi', 'Pending'])
+  assert.deepEqual(volume({}), ['-', 'Pending'])
+  const metadata = { deletionTimestamp: new Date() }
+  assert.deepEqual(volume({ metadata, status: bound }), ['3Gi', 'Terminating'])
+})
+
+test('a condition wants attention where it is not what is good, and one that only informs never', () => {
+  const stated = [
+    condition('Ready', 'True', {}),
+    condition('Ready', 'False', {}),
+    condition('StorageReady', 'Unknown', {}),
+    condition('Stalled', 'True', {}),
+    condition('Stalled', 'False', {}),
+    condition('Suspended', 'True', {}),
+    condition('Suspended', 'False', {}),
+    condition('OfANewerOperator', 'False', {}),
+  ]
+  const { conditions } = summaryOf(hostWith({ ...well, conditions: stated }), behind)
+  assert.deepEqual(
+    conditions.map(({ wantsAttention }) => wantsAttention),
+    [false, true, true, true, false, false, false, false],
+  )
+})
+
+test('a resource is ready where Ready is True for its spec, and in no other case', () => {
+  const isReady = (status: HostStatus, generation = 1): boolean =>
+    summaryOf(hostWith(status, { generation }), behind).isReady
+  const only = (...conditions: Condition[]): HostStatus => ({ ...well, conditions })
+  assert.equal(isReady(only(storage, ready)), true)
+  assert.equal(isReady(only(storage)), false)
+  assert.equal(isReady(only(condition('Ready', 'Unknown', {}))), false)
+  assert.equal(isReady(only(ready), 2), false)
+  assert.equal(isReady({ ...only(ready), observedGeneration: 2 }), false)
+})
 
 test('replicas of a suspended Host are shown with their identity and volumes', () => {
   const host = hostWith(well)
