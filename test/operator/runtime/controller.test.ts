@@ -194,6 +194,25 @@ test('a key is reconciled again when its reconcile asks for it, behind what chan
   assert.deepEqual(runs.slice(0, 4), ['asked', 'busy', 'changed', 'asked'])
 })
 
+test('of two dates for a key the earlier one stands, and one that is very far away is not now', async () => {
+  const both = Promise.withResolvers<void>()
+  const runs: string[] = []
+  open(async (key) => {
+    runs.push(key)
+    if (runs.length === 2) both.resolve()
+    return {}
+  })
+  controller.addAfter('far', 3_000_000_000)
+  controller.addAfter('brought forward', 600_000)
+  controller.addAfter('brought forward', 1)
+  controller.addAfter('kept', 2)
+  controller.addAfter('kept', 600_000)
+  controller.start()
+  await both.promise
+  await controller.close()
+  assert.deepEqual(runs.toSorted(), ['brought forward', 'kept'])
+})
+
 test('closing takes no more keys, waits for what is running, and cuts off what takes too long', async () => {
   const started = Promise.withResolvers<void>()
   const seen: string[] = []

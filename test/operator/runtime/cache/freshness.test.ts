@@ -7,6 +7,8 @@ import { captureLog } from '../../../support/captured-log.ts'
 const away = new ServiceError('OPERATOR_API_UNREACHABLE', 'away', { remedy: '' })
 const forbidden = new ServiceError('OPERATOR_API_FORBIDDEN', 'no', { remedy: '' })
 
+const unknown = new ServiceError('OPERATOR_API_NOT_FOUND', 'unknown', { remedy: '' })
+
 let freshness: Freshness
 let turns: (string | null)[]
 
@@ -74,4 +76,36 @@ test('a right that is gone when the API server answers again counts ten seconds 
   freshness.failed(forbidden)
   mock.timers.tick(10_000)
   assert.deepEqual([freshness.unread(), turns], [forbidden, ['no']])
+})
+
+test('a refusal that goes on counts ten seconds after the first one', () => {
+  freshness.listed()
+  freshness.failed(away)
+  freshness.failed(forbidden)
+  mock.timers.tick(9_999)
+  freshness.failed(forbidden)
+  assert.deepEqual(turns, [])
+  mock.timers.tick(1)
+  assert.deepEqual([freshness.unread(), turns], [forbidden, ['no']])
+})
+
+test('a kind that was never known is unread at once, and one that was known after a minute', () => {
+  freshness.failed(unknown)
+  assert.deepEqual([freshness.unread(), turns], [unknown, ['unknown']])
+  freshness.listed()
+  assert.deepEqual([freshness.unread(), turns], [null, ['unknown', null]])
+  freshness.failed(unknown)
+  mock.timers.tick(59_999)
+  assert.equal(freshness.unread(), null)
+  mock.timers.tick(1)
+  assert.deepEqual([freshness.unread(), turns.length], [unknown, 3])
+})
+
+test('what was closed turns no more', () => {
+  freshness.listed()
+  freshness.failed(away)
+  freshness.failed(forbidden)
+  freshness.close()
+  mock.timers.tick(60_000)
+  assert.deepEqual(turns, [])
 })

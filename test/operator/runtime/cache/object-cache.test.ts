@@ -55,3 +55,46 @@ test('a list replaces nothing that our own writes were answered while it was rea
   cache.beginList()([written], '14')
   assert.deepEqual([...cache.values()], [written])
 })
+
+test('a change is reported where there is one, and what goes is only the very object', () => {
+  const reported: string[] = []
+  const cache = createObjectCache<string>(({ before, after, listed }) =>
+    reported.push(`${before?.value} -> ${after?.value} ${listed}`),
+  )
+  cache.put(entry('7'))
+  cache.put(entry('7'))
+  cache.put(entry('6'))
+  cache.beginList()([entry('7')], '8')
+  cache.remove('apps/set', 'another', '9')
+  cache.forget('apps/set', 'another')
+  assert.deepEqual([reported, cache.size()], [['undefined -> 7 false'], 1])
+  cache.beginList()([entry('9')], '9')
+  cache.remove('apps/set', 'one', '10')
+  cache.remove('apps/set', 'one', '10')
+  assert.deepEqual(reported.slice(1), ['7 -> 9 true', '9 -> undefined false'])
+})
+
+test('what our own write deleted stays away, until a watch says that too', () => {
+  const cache = cacheWith('7')
+  cache.forget('apps/set', 'one')
+  cache.put(entry('8'))
+  assert.equal(cache.size(), 0)
+  cache.remove('apps/set', 'one', '9')
+  cache.put(entry('9'))
+  assert.equal(cache.size(), 0)
+  cache.put(entry('10'))
+  assert.equal(cache.get('apps/set')?.value, '10')
+})
+
+test('of what watches removed, the last 1,024 objects are remembered', () => {
+  for (const [others, isBack] of [
+    [1_023, false],
+    [1_024, true],
+  ] as const) {
+    const cache = cacheWith('7')
+    cache.remove('apps/set', 'one', '9')
+    for (let count = 0; count < others; count += 1) cache.remove('apps/x', `uid-${count}`, '9')
+    cache.put(entry('8'))
+    assert.equal(cache.get('apps/set') !== undefined, isBack)
+  }
+})
