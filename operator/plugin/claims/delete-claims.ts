@@ -44,13 +44,13 @@ export async function deleteClaims(
   return 0
 }
 
-/** Named ones have to be deletable; of a resource those that are not are only reported. */
+/** Each once. Named ones have to be deletable; of a resource those that are not are only reported. */
 function chooseClaims(
   claims: readonly ClaimUse[],
   options: DeleteClaimsOptions,
   output: Output,
 ): ClaimUse[] {
-  return options.targets.flatMap((target) => {
+  const chosen = options.targets.flatMap((target) => {
     if (target.includes('/')) {
       return claimsNamed(claims, target).filter((claim) => {
         const obstacle = obstacleOf(claim, options)
@@ -64,6 +64,7 @@ function chooseClaims(
     if (obstacle !== null) throw kept(named, obstacle)
     return [named]
   })
+  return [...new Map(chosen.map((claim) => [claim.uid, claim])).values()]
 }
 
 /** Why a claim may not go, and what to do. */

@@ -4,6 +4,7 @@ import { labels, records } from '../../../../operator/api/annotations.ts'
 import type { KubernetesObject } from '../../../../operator/runtime/client/kubernetes-object.ts'
 import { readGenerator, readHost } from '../../../support/resources/operator-cases.ts'
 import { kubernetesRoom } from '../../support/kubernetes-room.ts'
+import { send, status } from '../../support/kubernetes-server.ts'
 import { runPlugin } from '../../support/plugin-run.ts'
 
 const room = kubernetesRoom()
@@ -212,6 +213,20 @@ test('a claim that a replica takes between the check and the deletion is kept', 
   assert.equal(code, 2)
   assert.match(stderr, /claim data-mainnet-host-1 is kept: Host mainnet uses it/)
   assert.ok(exists('data-mainnet-host-1'))
+})
+
+test('a claim that is named twice, also by its resource, is deleted once', async () => {
+  putClaim('data-mainnet-host-1')
+  room.server.faults.add(({ method }, response) => {
+    if (method !== 'DELETE') return false
+    putClaim('data-mainnet-host-1', { deletionTimestamp: '2026-01-01T00:00:00Z' })
+    send(response, 200, status(200, ''))
+    return true
+  })
+  const targets = ['data-mainnet-host-1', 'host/mainnet', 'data-mainnet-host-1']
+  const deleted = await runPlugin(room.client, ['claims', 'delete', ...targets])
+  const stdout = 'claim data-mainnet-host-1 is deleted\n'
+  assert.deepEqual(deleted, { code: 0, stdout, stderr: '' })
 })
 
 test('claims of nobody of ours are neither listed nor deleted', async () => {

@@ -78,7 +78,13 @@ test('ConfigMaps with the Views of a Host are known by their names, and a Genera
 test('a suspended resource keeps its replicas in the spec, and wants none', () => {
   const { updatePartition: _, ...spec } = host.spec
   const of3: Host = { ...host, spec: { ...spec, replicas: 3, suspend: false } }
-  assert.deepEqual([specOrdinals(of3), wantedOrdinals(of3)], [[0, 1, 2], [0, 1, 2]])
+  assert.deepEqual(
+    [specOrdinals(of3), wantedOrdinals(of3)],
+    [
+      [0, 1, 2],
+      [0, 1, 2],
+    ],
+  )
   const suspended: Host = { ...of3, spec: { ...of3.spec, suspend: true } }
   assert.deepEqual([specOrdinals(suspended), wantedOrdinals(suspended)], [[0, 1, 2], []])
   assert.deepEqual(specOrdinals(generator), [0])

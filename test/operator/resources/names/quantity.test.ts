@@ -37,7 +37,7 @@ test('quantities are read as Kubernetes reads them', () => {
     '1e1234': undefined,
     '.': undefined,
     '1K': undefined,
-    'x1': undefined,
+    x1: undefined,
     '1e': undefined,
     '': undefined,
     plenty: undefined,

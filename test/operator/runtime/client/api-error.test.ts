@@ -97,7 +97,10 @@ test('of a Secret nothing is repeated but the reason, the fields, and what a quo
 test('all fields that a refusal names are facts of it', () => {
   const fields = (causes: unknown): unknown =>
     statusError(call, { code: 409, details: { causes } } as object).facts['fields']
-  assert.equal(fields([{ field: '.data.x' }, { field: '' }, {}, { field: '.data.y' }]), '.data.x, .data.y')
+  assert.equal(
+    fields([{ field: '.data.x' }, { field: '' }, {}, { field: '.data.y' }]),
+    '.data.x, .data.y',
+  )
   assert.equal(fields([{ message: 'no field' }]), undefined)
   assert.equal(fields('none'), undefined)
 })
