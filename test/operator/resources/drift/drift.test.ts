@@ -169,6 +169,42 @@ test('a port that is added to a Service is a difference, what Kubernetes adds to
   ])
 })
 
+test('of many additions the last ones are taken out first, so that places stay what they are', () => {
+  const ports = Array.from({ length: 12 }, (_, index) => ({ port: index + 1, protocol: 'TCP' }))
+  const [first] = ports
+  const service = (of: readonly unknown[]): object => ({ kind: 'Service', spec: { ports: of } })
+  const removed = withoutAdditions(driftOf(service([first]), service(ports))).flatMap(
+    ({ op, path }) => (op === 'remove' ? [path] : []),
+  )
+  const places = [11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1]
+  assert.deepEqual(
+    removed,
+    places.map((place) => `/spec/ports/${place}`),
+  )
+  assert.deepEqual(withoutAdditions(driftOf({ spec: { a: 1 } }, { spec: { a: 2 } })), [])
+})
+
+test('a list without keys is the same where it is as long and each item is as asked for', () => {
+  const command = (...words: readonly unknown[]): object => ({ command: words })
+  assert.deepEqual(pathsOf(command('a', 'b'), command('a', 'b')), [])
+  assert.deepEqual(driftOf(command('a', 'b'), command('a')), [
+    { path: 'command', live: ['a'], addition: null },
+  ])
+  assert.deepEqual(pathsOf(command('a', 'b'), command('b', 'a')), ['command[0]', 'command[1]'])
+  assert.deepEqual(pathsOf(command(), {}), [])
+  assert.deepEqual(pathsOf(command(), { command: 'text' }), [])
+  assert.deepEqual(pathsOf(command('a'), { command: 'text' }), ['command'])
+  assert.deepEqual(pathsOf({ spec: { a: 1 } }, { spec: ['a'] }), ['spec'])
+  assert.deepEqual(pathsOf({ spec: { a: undefined } }, { spec: {} }), [])
+})
+
+test('a rule that was asked for empty may be missing, and one that is there is a difference', () => {
+  const policy = (spec: object): object => ({ kind: 'NetworkPolicy', spec })
+  assert.deepEqual(pathsOf(policy({ ingress: [] }), policy({})), [])
+  assert.deepEqual(pathsOf(policy({ ingress: [] }), policy({ ingress: [{}] })), ['spec.ingress'])
+  assert.deepEqual(pathsOf(policy({ ingress: [{}] }), policy({})), ['spec.ingress'])
+})
+
 test('a divisor that Kubernetes wrote its own way is no difference', () => {
   const divided = (divisor: string): object => ({ resourceFieldRef: { divisor } })
   assert.deepEqual(pathsOf(divided('1000m'), divided('1')), [])

@@ -18,7 +18,7 @@ const ofSecret: Call = { ...call, type: builtinTypes.Secret }
 const refusal = (body: object, retryAfter?: string): ServiceError =>
   statusError(call, body, retryAfter)
 
-test('an answer without a Status has the code of its HTTP status, and what it says as far as it goes', () => {
+test('an answer without a Status has the code of its HTTP status, and the first of its words', () => {
   const codes = [
     [302, 'OPERATOR_API_FAILED'],
     [399, 'OPERATOR_API_FAILED'],

@@ -137,14 +137,16 @@ test('a token that is refused again, and an API server that stays busy, are give
 
 test('a watch hands over events of the types that there are, and no other line', async () => {
   const given = { resourceVersion: '7', seconds: 60, silenceMs: 60_000 }
-  const watch = async (line: unknown): Promise<unknown> => {
+  const watch = async (line: unknown): Promise<unknown[]> => {
+    const events: unknown[] = []
     room.server.faults.clear()
     room.server.faults.add((_, response) => {
       response.writeHead(200).end(`${JSON.stringify(line)}\n`)
       return true
     })
     const selection = { type, namespace: 'apps', fieldSelector: 'metadata.name=a' }
-    return await Array.fromAsync(room.client.api.watch(selection, given))
+    for await (const event of room.client.api.watch(selection, given)) events.push(event)
+    return events
   }
   for (const kind of ['ADDED', 'MODIFIED', 'DELETED', 'BOOKMARK']) {
     const event = { type: kind, object: {} }

@@ -48,6 +48,46 @@ test('an IPv6 address of the API server is written as URLs want it', async () =>
   assert.equal(server, 'https://[fd00::1]:443')
 })
 
+test('a pod that is told no port and no namespace has those of Kubernetes', async () => {
+  const options = inPod()
+  rmSync(join(folder, 'namespace'))
+  const { server, namespace } = await openConnection({ ...options, servicePort: null })
+  assert.deepEqual([server, namespace], ['https://10.96.0.1:443', 'default'])
+  writeFileSync(join(folder, 'namespace'), 'apps\n')
+  assert.equal((await openConnection(options)).namespace, 'apps')
+})
+
+test('a certificate of a kubeconfig speaks for the user, and the server is checked as it says', async () => {
+  const kubeconfig = join(folder, 'config')
+  const encoded = (text: string): string => Buffer.from(text).toString('base64')
+  const cluster = {
+    server: 'https://example.org:6443',
+    'certificate-authority-data': encoded('an authority'),
+    'tls-server-name': 'kubernetes',
+    'insecure-skip-tls-verify': true,
+  }
+  const user = {
+    'client-certificate-data': encoded('a certificate'),
+    'client-key-data': encoded('a key'),
+  }
+  const config = {
+    clusters: [{ name: 'c', cluster }],
+    users: [{ name: 'u', user }],
+    contexts: [{ name: 'x', context: { cluster: 'c', user: 'u' } }],
+    'current-context': 'x',
+  }
+  writeFileSync(kubeconfig, JSON.stringify(config))
+  const { tls, namespace, authorization } = await openConnection({ ...inPod(), kubeconfig })
+  assert.deepEqual(tls, {
+    ca: Buffer.from('an authority'),
+    cert: Buffer.from('a certificate'),
+    key: Buffer.from('a key'),
+    servername: 'kubernetes',
+    rejectUnauthorized: false,
+  })
+  assert.deepEqual([namespace, await authorization()], ['default', null])
+})
+
 test('a kubeconfig goes before the service account', async () => {
   const kubeconfig = join(folder, 'config')
   const cluster = { name: 'c', cluster: { server: 'https://example.org:6443' } }
@@ -63,6 +103,12 @@ test('a kubeconfig goes before the service account', async () => {
 
 test('without a cluster to connect to the error says what to set', async () => {
   const nowhere = { kubeconfig: null, serviceHost: null, servicePort: null, serviceAccount: folder }
+  for (const options of [
+    nowhere,
+    { ...inPod(), serviceHost: null },
+    { ...nowhere, serviceHost: 'x', serviceAccount: join(folder, 'none') },
+  ])
+    await assert.rejects(openConnection(options), { code: 'OPERATOR_CONNECTION_MISSING' })
   await assert.rejects(openConnection(nowhere), {
     code: 'OPERATOR_CONNECTION_MISSING',
     remedy: 'Run the operator in a pod with a service account, or set KUBECONFIG.',
