@@ -130,6 +130,8 @@ function goOn(state: State): void {
     if (jobs.waiting > 0 && state.restart === null) start(state)
     return
   }
+  // A job that was given to a process on its way out would fail with it.
+  if (life.cause !== null) return
   if (!isRoomy(state)) jobs.begin()
   else if (jobs.running === 0) kill(state, 'roomy')
   watchIdle(state)
@@ -182,7 +184,7 @@ function receive(state: State, message: FromChild): void {
     life.isServing = true
     jobs.free(message.thread)
   } else if (message.kind === 'outcome') {
-    if (message.isFree) state.failures = 0
+    if (message.isFree && message.outcome.kind !== 'missing') state.failures = 0
     jobs.finish(message)
   } else if (message.kind === 'piece') {
     jobs.piece(message)
@@ -202,6 +204,7 @@ function ended(state: State, reason: string, output: string): void {
   invariant(life !== null, 'only a process that was started ends')
   const { cause } = life
   clearTimeout(life.startTimer)
+  clearTimeout(state.idle)
   state.life = null
   parts.onEnded()
   state.closing?.resolve()

@@ -138,9 +138,17 @@ describe('where the process dies', () => {
     assert.equal(lenses.ends(), 1)
     assert.equal(await lenses.metric('viewmesh_lens_process_restarts_total'), 1)
     assert.equal(await lenses.metric('viewmesh_lens_jobs_total', { outcome: 'died' }), 1)
-    const [warning] = lenses.warnings
-    assert.equal(warning?.['msg'], 'lens process ended; it is started again')
-    assert.equal(warning?.['reason'], 'SIGKILL')
+    const { msg, reason, cause, jobs, output } = lenses.warnings[0] ?? {}
+    assert.deepEqual(
+      { msg, reason, cause, jobs, output },
+      {
+        msg: 'lens process ended; it is started again',
+        reason: 'SIGKILL',
+        cause: null,
+        jobs: 1,
+        output: '',
+      },
+    )
   })
 
   test('jobs beside the one at fault are done again, and it alone fails', async (context) => {

@@ -53,6 +53,7 @@ describe('of several threads one stays free', () => {
     assert.equal(turns.next(running), undefined)
     turns.add(job('d'))
     assert.equal(turns.next(running)?.view, 'd')
+    assert.equal(turns.next([job('e')])?.view, 'c')
   })
 
   test('of the jobs of any one View', () => {
@@ -70,6 +71,27 @@ describe('of several threads one stays free', () => {
     turns.add(job('a', 'backfill'))
     assert.equal(turns.next([])?.view, 'a')
   })
+})
+
+test('the time of the thousand Views that worked last is remembered, and no longer one', () => {
+  for (const [others, expected] of [
+    [999, ['new', 'old']],
+    [1_000, ['old', 'new']],
+  ] as const) {
+    const turns = createTurns<Job>(1)
+    turns.charge('0', 1)
+    turns.charge('old', 100)
+    for (let view = 0; view < others; view += 1) turns.charge(`${view}`, 1)
+    assert.deepEqual(order(turns, [job('old'), job('new')]), expected)
+  }
+})
+
+test('a View that is forgotten counts as having used what the one chosen last had', () => {
+  const turns = createTurns<Job>(1)
+  turns.charge('busy', 50)
+  order(turns, [job('busy')])
+  turns.charge('forgotten', 1)
+  assert.deepEqual(order(turns, [job('forgotten'), job('new')]), ['new', 'forgotten'])
 })
 
 test('a job that waits can be taken out, once', () => {

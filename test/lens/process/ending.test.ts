@@ -1,0 +1,92 @@
+/** Ends of the lens process that its program decides on, by a clock that the test lets go on. */
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { setImmediate } from 'node:timers/promises'
+import { openLenses } from './support/open-lenses.ts'
+
+const describeThread = { does: 'describe' } as const
+
+/** Lenses whose timers stand still, and what lets time go on. */
+function openStill(t: TestContext, options: Parameters<typeof openLenses>[1] = {}) {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const lenses = openLenses(t, options)
+  const untilEnded = async (): Promise<void> => {
+    while (lenses.ends() === 0) await setImmediate()
+  }
+  return { lenses, untilEnded, pass: (ms: number) => t.mock.timers.tick(ms) }
+}
+
+test('a job that is asked for while the idle process ends is done by the next one', async (t) => {
+  const { lenses, untilEnded, pass } = openStill(t, { idleMs: 1_000 })
+  const first = Object(await lenses.command(describeThread))
+  pass(999)
+  assert.deepEqual(await lenses.command(describeThread), first)
+  pass(1_000)
+  const second = lenses.command(describeThread)
+  await untilEnded()
+  pass(1)
+  assert.notEqual(Object(await second).pid, first.pid)
+  assert.deepEqual(lenses.warnings, [])
+})
+
+test('the idle time of a process that died does not end the next one', async (t) => {
+  const { lenses, untilEnded, pass } = openStill(t, { idleMs: 1_000 })
+  const { pid } = Object(await lenses.command(describeThread))
+  process.kill(pid, 'SIGKILL')
+  await untilEnded()
+  pass(999)
+  const next = lenses.command(describeThread)
+  pass(1)
+  assert.notEqual(Object(await next).pid, pid)
+  assert.equal(lenses.ends(), 1)
+})
+
+test('a process that is not ready within 30 s is ended, and its jobs fail', async (t) => {
+  const { lenses, untilEnded, pass } = openStill(t)
+  const failed = assert.rejects(lenses.command(describeThread), {
+    code: 'LENS_PROCESS_DIED',
+    message: 'the lens process ended: it did not start in time',
+  })
+  pass(29_999)
+  assert.equal(await lenses.metric('viewmesh_lens_waiting_jobs'), 1)
+  pass(1)
+  await untilEnded()
+  await failed
+  assert.equal(lenses.warnings[0]?.['cause'], 'start')
+})
+
+test('a process that is silent about a job for 5 s too long is ended, and the job fails', async (t) => {
+  const { lenses, pass } = openStill(t)
+  const began = Promise.withResolvers<void>()
+  const job = { onPiece: () => began.resolve(), processorMs: 60_000, wallMs: 60_000 }
+  const failed = assert.rejects(lenses.command({ does: 'pieces', count: 1, stays: 'deaf' }, job), {
+    code: 'LENS_TIME_LIMIT',
+    message: 'the lens process did not respond in time',
+  })
+  await began.promise
+  pass(65_000)
+  await failed
+  assert.equal(lenses.warnings[0]?.['cause'], 'silent')
+})
+
+test('after a death the next process waits, twice as long after each in a row', async (t) => {
+  t.mock.method(Math, 'random', () => 1)
+  const { lenses, pass } = openStill(t)
+  const die = async (waitMs: number): Promise<void> => {
+    const before = lenses.ends()
+    const dying = lenses.command({ does: 'die', when: '/' })
+    if (waitMs > 0) {
+      pass(waitMs - 1)
+      assert.equal(await lenses.metric('viewmesh_lens_process_restarts_total'), before - 1)
+      pass(1)
+      assert.equal(await lenses.metric('viewmesh_lens_process_restarts_total'), before)
+    }
+    await assert.rejects(dying, { code: 'LENS_PROCESS_DIED' })
+  }
+  for (const waitMs of [0, 100, 200, 400]) await die(waitMs)
+  const done = lenses.command(describeThread)
+  pass(800)
+  await done
+  await die(0)
+  await die(100)
+})
