@@ -34,6 +34,9 @@ const many = (count: number): number[] => [
   0,
 ]
 
+/** A type with so many results. */
+const results = (count: number): number[] => [0x60, 0, ...many(count).slice(1, -1)]
+
 /** So many blocks within each other, and a result. */
 const nested = (depth: number): number[] => [
   ...Array.from({ length: depth }, () => [0x02, 0x40]).flat(),
@@ -57,7 +60,10 @@ const targets = (count: number): number[] => [
 
 /** The function `transform` with so many local variables. */
 function withFunction(variables: number, code: readonly number[]): Uint8Array<ArrayBuffer> {
-  const locals = [[...leb(variables), 0x7f]]
+  const locals = [
+    [...leb(variables - 1), 0x7f],
+    [1, 0x7e],
+  ]
   return replaced(buildModule(), 10, section(10, list(body(code, locals))))
 }
 
@@ -143,6 +149,11 @@ describe('what a module may grow to is bounded before it is compiled', () => {
       'a function of 100 parameters',
       buildModule({ types: [[0x60, 0, 1, 0x7f], many(100)] }),
       buildModule({ types: [[0x60, 0, 1, 0x7f], many(101)] }),
+    ],
+    [
+      'a function of 100 results',
+      buildModule({ types: [[0x60, 0, 1, 0x7f], results(100)] }),
+      buildModule({ types: [[0x60, 0, 1, 0x7f], results(101)] }),
     ],
     ['10,000 types', withTypes(10_000), withTypes(10_001)],
     ['10,000 functions', withFunctions(10_000), withFunctions(10_001)],
@@ -241,6 +252,16 @@ describe('a module is refused with the reason', () => {
       buildModule({ imports: [next, wasi] }),
       /imports "wasi_snapshot_preview1.fd_write"/,
     ],
+    [
+      'a memory by the name of its import',
+      buildModule({ imports: [[...sized('lens'), ...sized('next'), 0x02, 0x00, 0x01]] }),
+      /imports "lens.next", and a lens has nothing but the function lens.next/,
+    ],
+    [
+      'an import of a long name',
+      buildModule({ imports: [[...sized('lens'), ...sized('x'.repeat(100)), 0x00, 0x00]] }),
+      /imports "lens.x{75}", and/,
+    ],
     ['an imported memory', buildModule({ imports: [importedMemory] }), /imports "env.memory"/],
     ['no import', buildModule({ imports: null }), /does not import lens.next/],
     ['an empty list of imports', buildModule({ imports: [] }), /does not import lens.next/],
@@ -261,6 +282,13 @@ describe('a module is refused with the reason', () => {
       /has 2 memories/,
     ],
     ['a shared memory', buildModule({ memories: [[3, 1, 2]] }), /shared or of 64 bits/],
+    ['a shared memory without an end', buildModule({ memories: [[2, 1]] }), /\(flags 2\)/],
+    ['a table of numbers', buildModule({ tables: [[0x7f, 0, 1]] }), /a table of type 127/],
+    [
+      'more in a section than it says',
+      replaced(buildModule(), 10, section(10, [...list(body([0x41, 0])), 0])),
+      /section 10 is longer than what is in it/,
+    ],
     ['a memory of 64 bits', buildModule({ memories: [[4, 1]] }), /shared or of 64 bits/],
     ['tags', buildModule({ after: section(13, list([0, 0])) }), /section 13 \(tags\)/],
     ['an unknown section', buildModule({ after: section(14, []) }), /a section 14/],

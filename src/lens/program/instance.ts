@@ -45,7 +45,8 @@ const type = { nil: 0, document: 1, end: 127 } as const
 const headerBytes = 5
 const negative = 0x80
 
-type LensFunction = (...values: number[]) => unknown
+/** `checkModules` sees to its type. */
+type LensFunction = (...values: number[]) => number
 
 /** An instance with the state that its calls share. */
 interface Parts {
@@ -125,17 +126,14 @@ function exportedFunction(place: number, exports: WebAssembly.Exports, name: str
 
 /** Calls into the lens; the address it returns, as an unsigned number. */
 function call(place: number, name: string, body: LensFunction, ...values: number[]): number {
-  let result: unknown
   const before = enterLens(place)
   try {
-    result = body(...values)
+    return body(...values) >>> 0
   } catch (error) {
     throw thrownError(place, name, error)
   } finally {
     enterLens(before)
   }
-  if (typeof result !== 'number') throw abiError(place, `returns no address from ${name}`)
-  return result >>> 0
 }
 
 /** The memory after a call, which may have made it grow. */

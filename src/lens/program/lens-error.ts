@@ -42,9 +42,6 @@ export function thrownError(place: number, during: string, error: unknown): unkn
     return lensError('LENS_TRAPPED', place, `trapped in ${during}: ${error.message}`, mend, {
       during,
     })
-  // A result of the wrong type that `lens.next` is declared with.
-  if (error instanceof TypeError && /BigInt/.test(error.message))
-    return abiError(place, `declares lens.next with another type than () -> i32`)
   return error
 }
 

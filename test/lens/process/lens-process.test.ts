@@ -95,6 +95,35 @@ describe('a job that takes too long is ended, and nothing else', () => {
     assert.ok((await lenses.metric('viewmesh_lens_processor_seconds_total')) >= 0.1)
   })
 
+  test('and the lens that was at work is named where one asks another', async (context) => {
+    const lenses = openLenses(context)
+    const mark = 0x78
+    // Marks the first byte of a document, and comes to no end with one that is marked.
+    const marking = buildLens({
+      transform: [
+        ...op.callNext,
+        ...op.set(0),
+        ...op.get(0),
+        ...op.const(5),
+        ...op.add,
+        ...op.load8,
+        ...op.const(mark),
+        ...op.equal,
+        ...op.when(op.forever()),
+        ...op.get(0),
+        ...op.const(5),
+        ...op.add,
+        ...op.const(mark),
+        ...op.store8,
+        ...op.get(0),
+      ],
+    })
+    const job = { copies: 2, processorMs: 100 }
+    await assert.rejects(lenses.run('marking', marking, job), {
+      message: 'the lenses took more than 100 ms of processor time, at last in lens 2',
+    })
+  })
+
   test('by the clock', async (context) => {
     const lenses = openLenses(context)
     const first = pathFor(context, 'first')
