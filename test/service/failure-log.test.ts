@@ -42,3 +42,27 @@ test('a failure that is over soon is not logged', (t) => {
   failureLog.close()
   assert.deepEqual(lines, [])
 })
+
+test('a failure is logged at the poll of every 5 s by which it has lasted 10 s', (t) => {
+  t.mock.timers.enable({ apis: ['setInterval'] })
+  let nowMs = 0
+  t.mock.method(performance, 'now', () => nowMs)
+  const { log, lines } = captureLog()
+  let now: FailureReport[] = [{ ...silent, message: 'Earlier.' }, silent]
+  const failureLog = openFailureLog({}, { log, failures: () => now })
+  t.after(() => failureLog.close())
+  const pass = (ms: number): number => {
+    nowMs += ms
+    t.mock.timers.tick(ms)
+    return lines.length
+  }
+  assert.deepEqual([5_000, 5_000, 4_999, 1, 5_000].map(pass), [0, 0, 0, 1, 1])
+  now = []
+  assert.equal(pass(5_000), 2)
+  now = [silent]
+  assert.deepEqual([5_000, 5_000, 5_000].map(pass), [2, 2, 3])
+  assert.deepEqual(
+    lines.map(({ msg }) => msg),
+    ['Nobody speaks.', 'over', 'Nobody speaks.'],
+  )
+})

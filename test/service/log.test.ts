@@ -76,6 +76,27 @@ test('fields that hold secrets by their name are hidden down to the third level'
   assert.equal(lines()[0]?.['token'], '[redacted]')
 })
 
+test('each of these names hides its value, on each of three levels', () => {
+  const names = ['secret', 'keyringSecret', 'privateKey', 'seed', 'password', 'apiKey', 'apiKeys']
+  names.push('token', 'authToken', 'adminToken', 'authorization', 'Authorization')
+  names.push('x-api-key', 'X-Api-Key')
+  for (const name of names) {
+    const { log, lines } = open()
+    const fields = { [name]: 'hidden', other: 'shown' }
+    log.info({ ...fields, a: { ...fields, b: fields } }, 'started')
+    const shown = { [name]: '[redacted]', other: 'shown' }
+    const { time: _, ...line } = lines()[0] ?? {}
+    const rest = { level: 'info', name: 'host', msg: 'started' }
+    assert.deepEqual(line, { ...rest, ...shown, a: { ...shown, b: shown } })
+  }
+})
+
+test('values of eight characters are secrets, those of seven are not', () => {
+  const { log, lines } = open({ secrets: ['12345678', 'abcdefg'] })
+  log.info('with 12345678 and abcdefg')
+  assert.equal(lines()[0]?.['msg'], 'with [redacted] and abcdefg')
+})
+
 test('a short value is not taken for a secret, or lines would be torn apart', () => {
   const { log, lines } = open({ secrets: ['info', ''] })
   log.info('started')

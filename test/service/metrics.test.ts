@@ -70,3 +70,28 @@ test('a source that does not respond keeps its last values in the text and delay
   isStuck = true
   assert.equal(sample(await metrics.text(), delayName('other', '0.5')), before)
 })
+
+test('a source that fails keeps its last values in the text', async (t) => {
+  const metrics = openMetrics({ thread: 'main' })
+  t.after(metrics.close)
+  const source = openMetrics({ thread: 'other' })
+  t.after(source.close)
+  let fails = false
+  metrics.addSource(() => (fails ? Promise.reject(new Error('gone')) : source.snapshot()))
+  const before = sample(await metrics.text(), delayName('other', '0.5'))
+  fails = true
+  assert.notEqual(before, null)
+  assert.equal(sample(await metrics.text(), delayName('other', '0.5')), before)
+})
+
+test('the main thread alone has the metrics of the process, or which is asked to', async (t) => {
+  const has = async (options: Parameters<typeof openMetrics>[0]): Promise<boolean> => {
+    const metrics = openMetrics(options)
+    t.after(metrics.close)
+    return /^process_resident_memory_bytes /m.test(await metrics.text())
+  }
+  assert.equal(await has({ thread: 'main' }), true)
+  assert.equal(await has({ thread: 'writer' }), false)
+  assert.equal(await has({ thread: 'main', process: false }), false)
+  assert.equal(await has({ thread: 'writer', process: true }), true)
+})

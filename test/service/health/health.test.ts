@@ -221,6 +221,7 @@ for (const path of ['/health', '/ready', '/metrics', '/', '/api/v1/example']) {
     assert.equal(head.status, get.status)
     assert.equal(head.headers.get('content-type'), get.headers.get('content-type'))
     assert.equal(await head.text(), '')
+    if (!path.startsWith('/api')) assert.equal(get.headers.get('cache-control'), 'no-cache')
   })
 }
 

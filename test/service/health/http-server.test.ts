@@ -2,11 +2,11 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { test } from 'node:test'
-import { openHttpServer } from '../../../src/service/health/http-server.ts'
+import { errorBody, openHttpServer } from '../../../src/service/health/http-server.ts'
 import { captureLog } from '../../support/captured-log.ts'
 
 const options = { address: { host: '127.0.0.1', port: 0 }, setting: 'DB_API_ADDR' }
-const { log } = captureLog()
+const { log, lines } = captureLog()
 
 test('closing aborts a response that never ends, such as a subscription', async () => {
   const server = await openHttpServer(options, {
@@ -50,4 +50,79 @@ test('a client that sends its request too slowly is let go', async () => {
   const [chunk] = (await once(socket, 'data')) as [Buffer]
   assert.match(chunk.toString(), /^HTTP\/1\.1 408 Request Timeout/)
   await server.close()
+})
+
+test('an error has the status that it says where that is one of an error, else 500', async (t) => {
+  const server = await openHttpServer(options, {
+    log,
+    routes(fastify) {
+      fastify.get('/fail', (request) => {
+        const { status } = Object(request.query)
+        return Promise.reject(
+          status === 'none'
+            ? 'no error'
+            : Object.assign(new Error('why'), { statusCode: Number(status) || status }),
+        )
+      })
+    },
+  })
+  t.after(() => server.close())
+  const expected = [
+    ['399', 500, 'internal_error', 'internal error'],
+    ['400', 400, 'bad_request', 'why'],
+    ['499', 499, 'bad_request', 'why'],
+    ['500', 500, 'internal_error', 'internal error'],
+    ['599', 599, 'internal_error', 'internal error'],
+    ['600', 500, 'internal_error', 'internal error'],
+    ['text', 500, 'internal_error', 'internal error'],
+    ['none', 500, 'internal_error', 'internal error'],
+  ] as const
+  for (const [asked, status, error, message] of expected) {
+    const before = lines.length
+    const response = await fetch(`http://127.0.0.1:${server.port}/fail?status=${asked}`)
+    assert.equal(response.status, status, asked)
+    assert.deepEqual(await response.json(), { error, message })
+    assert.equal(lines.length - before, status >= 500 ? 1 : 0)
+  }
+  const denied = await fetch(`http://127.0.0.1:${server.port}/fail?x`, { method: 'DELETE' })
+  assert.equal(denied.status, 405)
+  assert.equal(denied.headers.get('allow'), 'GET, HEAD')
+  assert.deepEqual(await denied.json(), errorBody(405, 'DELETE is not accepted here'))
+})
+
+test('a body may be as large as the limit, and not a byte larger', async (t) => {
+  const server = await openHttpServer(
+    { ...options, maxBodyBytes: 10 },
+    {
+      log,
+      routes(fastify) {
+        fastify.post('/length', (request) => `${String(request.body).length}`)
+      },
+    },
+  )
+  t.after(() => server.close())
+  const post = (length: number): Promise<Response> =>
+    fetch(`http://127.0.0.1:${server.port}/length`, { method: 'POST', body: 'x'.repeat(length) })
+  assert.equal(await (await post(10)).text(), '10')
+  const refused = await post(11)
+  assert.equal(refused.status, 413)
+  assert.deepEqual(await refused.json(), errorBody(413, 'Request body is too large'))
+})
+
+test('each error has a name for programs', () => {
+  const names = {
+    400: 'bad_request',
+    404: 'not_found',
+    405: 'method_not_allowed',
+    409: 'conflict',
+    413: 'too_large',
+    415: 'unsupported_media_type',
+    418: 'bad_request',
+    499: 'bad_request',
+    500: 'internal_error',
+    502: 'internal_error',
+    503: 'service_unavailable',
+  }
+  for (const [status, error] of Object.entries(names))
+    assert.deepEqual(errorBody(Number(status), 'why'), { error, message: 'why' })
 })

@@ -29,6 +29,38 @@ const settings = {
   chainNetwork: 'Mainnet',
 }
 
+test('a node signs once a minute, and not a millisecond sooner', async (t) => {
+  let signatures = 0
+  const sign: typeof signer.sign = (message) => {
+    signatures += 1
+    return signer.sign(message)
+  }
+  const server = await openHttpServer(
+    { address: { host: '127.0.0.1', port: 0 }, setting: 'none' },
+    {
+      log: captureLog().log,
+      routes: (routes) =>
+        registrationRoute(routes, settings, {
+          role: 'host',
+          node: () => ({ ...node, signer: { ...signer, sign } }),
+        }),
+    },
+  )
+  t.after(() => server.close())
+  t.mock.timers.enable({ apis: ['Date'], now: Date.UTC(2026, 0, 2) })
+  const signedAt = async (): Promise<unknown> => {
+    const response = await fetch(`http://127.0.0.1:${server.port}/registration`)
+    assert.equal(response.headers.get('cache-control'), 'no-cache')
+    return ((await response.json()) as RegistrationReport).statement.signed_at
+  }
+  assert.equal(await signedAt(), '2026-01-02T00:00:00.000Z')
+  t.mock.timers.setTime(Date.UTC(2026, 0, 2, 0, 1))
+  assert.equal(await signedAt(), '2026-01-02T00:00:00.000Z')
+  t.mock.timers.setTime(Date.UTC(2026, 0, 2, 0, 1, 0, 1))
+  assert.equal(await signedAt(), '2026-01-02T00:01:00.000Z')
+  assert.equal(signatures, 2)
+})
+
 async function ask(
   t: TestContext,
   changed: Partial<Parameters<typeof registrationRoute>[1]> = {},
@@ -121,6 +153,15 @@ test('without an account nothing is signed, nor before the node is open', async 
     assert.equal(status, 503)
     assert.equal(report.registration, undefined)
   }
+  assert.deepEqual((await ask(t, { registrationAddress: null })).report, {
+    error: 'service_unavailable',
+    message:
+      'REGISTRATION_ADDRESS is not set: it is the account that registers this node on the registry chain',
+  })
+  assert.deepEqual((await ask(t, { registrationAddress: null }, null)).report, {
+    error: 'service_unavailable',
+    message: 'the node is not open yet',
+  })
 })
 
 test('the constant message of older dashboards is signed only where it is set', async (t) => {
@@ -129,4 +170,18 @@ test('the constant message of older dashboards is signed only where it is set', 
   assert.equal(message.toString(), 'Shinzo Network host registration')
   assert.ok(isSigned(report))
   assert.equal(report.statement.address, null)
+  const { report: withAddress } = await ask(t, { registrationMessage: 'constant' })
+  assert.deepEqual(withAddress.statement, {
+    chain_id: 91_273_001,
+    role: 'host',
+    address: null,
+    signed_at: null,
+  })
+  assert.equal(withAddress.registration.message, report.registration.message)
+})
+
+test('a chain of nobody in particular has no ID, and no endpoint is an empty text', async (t) => {
+  const { report } = await ask(t, { chainName: 'Mine', registrationEndpoint: null })
+  const { endpoint_address, source_chain, source_chain_id } = report.registration
+  assert.deepEqual([endpoint_address, source_chain, source_chain_id], ['', 'mine', 0])
 })
