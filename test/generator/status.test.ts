@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { pino } from 'pino'
+import { Registry } from 'prom-client'
 import { prepareBlock } from '../../src/generator/ingest/prepare-block.ts'
 import { encodeBlock } from '../../src/generator/read/encode-block.ts'
-import { createGeneratorStatus } from '../../src/generator/status.ts'
+import { createGeneratorStatus, declareGauges } from '../../src/generator/status.ts'
 import { openWriter } from '../../src/store/write/writer.ts'
 import { createChain } from '../support/chain/block-factory.ts'
 import { testNetwork } from '../support/chain/sealed-blocks.ts'
@@ -26,4 +27,61 @@ test('health is served until the very end: the store is closed before the server
   await store.close()
   const stopping = status.state()
   assert.deepEqual([stopping.ready, stopping.storeOpen, stopping.head], [false, false, null])
+})
+
+test('counters tell of what was sealed since the start, each by its kind', () => {
+  let now = 1_000
+  const status = createGeneratorStatus(
+    { chainName: 'Ethereum', chainNetwork: 'Mainnet' },
+    () => now,
+  )
+  assert.equal(status.state().lastProcessedMs, null)
+  const { header } = prepareBlock(
+    encodeBlock(testNetwork, createChain({ count: 1 })[0] ?? assert.fail()),
+  )
+  const sections = { ...header.sections, Transaction: 5, Log: 7, AccessListEntry: 11 }
+  const seal = (ms: number): unknown => {
+    now += ms
+    status.onSealed({ ...header, sections })
+    return status.counters().last_processing_time_ms
+  }
+  assert.deepEqual([seal(0), seal(60_000), seal(1)], [0, 60_000, 1])
+  assert.equal(status.state().lastProcessedMs, 61_001)
+  assert.deepEqual(status.counters(), {
+    blocks_processed: 3,
+    blocks_received: 3,
+    blocks_per_minute: 2,
+    unique_blocks: 3,
+    transactions_processed: 15,
+    unique_transactions: 15,
+    logs_processed: 21,
+    unique_logs: 21,
+    access_lists_processed: 33,
+    unique_access_lists: 33,
+    block_signatures_processed: 3,
+    batch_signatures_processed: 3,
+    documents_processed: 72,
+    last_processing_time_ms: 1,
+  })
+})
+
+test('gauges show heights, lag and age of the head, and nothing before they are known', async (t) => {
+  t.mock.timers.enable({ apis: ['Date'], now: 10_000 })
+  const status = createGeneratorStatus({ chainName: 'Ethereum', chainNetwork: 'Mainnet' })
+  const registry = new Registry()
+  declareGauges(status, registry)
+  const read = async (): Promise<Record<string, number | undefined>> =>
+    Object.fromEntries(
+      (await registry.getMetricsAsJSON()).map(({ name, values }) => [
+        name.replace('viewmesh_generator_', ''),
+        values[0]?.value,
+      ]),
+    )
+  const none = { head_height: undefined, tail_height: undefined, lag_blocks: undefined }
+  assert.deepEqual(await read(), { ...none, source_head_age_seconds: undefined })
+  const upstream = { head: 9, headSinceMs: 7_500, mode: 'http', error: null } as const
+  status.onUpstream(upstream)
+  assert.deepEqual(await read(), { ...none, source_head_age_seconds: 2.5 })
+  status.onUpstream({ ...upstream, headSinceMs: 10_001 })
+  assert.deepEqual(await read(), { ...none, source_head_age_seconds: 0 })
 })

@@ -32,6 +32,30 @@ const cases: Readonly<Record<string, { found: readonly Found[]; runsTwice: boole
     ],
     runsTwice: true,
   },
+  'also where each is exactly as long after the one before as it has to be': {
+    found: [
+      [1, 1_001],
+      [1.75, 1_001],
+      [2.5, 1_001],
+    ],
+    runsTwice: true,
+  },
+  'and those that are not above ours where each is twice as long after': {
+    found: [
+      [1, 1_001, 'below'],
+      [2.5, 1_011, 'below'],
+      [4, 1_026, 'below'],
+    ],
+    runsTwice: true,
+  },
+  'but not where the node of one was no higher than ours when the last one counted': {
+    found: [
+      [1, 1_001, 'below'],
+      [2.5, 1_010, 'below'],
+      [4, 1_026, 'below'],
+    ],
+    runsTwice: false,
+  },
   'two do not': {
     found: [
       [1, 1_005],

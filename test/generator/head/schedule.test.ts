@@ -75,6 +75,17 @@ const cases: Readonly<Record<string, Case>> = {
     news: true,
     step: 'ask',
   },
+  'one whose node answered just less than 15 seconds ago has not': {
+    confirmed: now - 14.999,
+    signed: now - 40,
+    news: true,
+    step: 'sign',
+  },
+  'without a new block a head is due after 15 seconds, and not a moment sooner': {
+    confirmed: now - 1,
+    signed: now - 14.999,
+    step: 'wait 0.001',
+  },
   'so has what is stored after a restart': { news: true, step: 'ask' },
   'and what the node contradicted': { signed: now - 1, news: true, step: 'ask' },
 }

@@ -34,3 +34,19 @@ test('with LOG_BLOCKS=false the lines of sealed blocks are of level debug', () =
   const each = [1, 2, 3, 4].map((height) => ['debug', height])
   assert.deepEqual(linesOf(false, 1_000), each)
 })
+
+test('a line says how far the block is behind, and how many were sealed since the last one', () => {
+  const { log, lines } = captureLog()
+  const times = [0, 0, 999, 1_000, 1_000]
+  const sealed = createSealLog({ logBlocks: true }, log, () => times.shift() ?? 0)
+  for (const [index, head] of [9, null, 1].entries()) {
+    const header = headers[index]
+    if (header !== undefined) sealed(header, head)
+  }
+  const facts = lines.map(({ level, height, behind, blocks }) => [level, height, behind, blocks])
+  assert.deepEqual(facts, [
+    ['info', 1, 8, 1],
+    ['debug', 2, 0, undefined],
+    ['info', 3, 0, 2],
+  ])
+})

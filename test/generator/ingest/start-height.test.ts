@@ -20,7 +20,25 @@ test('-N starts N blocks behind the head, at 0 where there are fewer', () => {
   assert.equal(first(-0, 7), 0)
 })
 
-for (const text of ['', 'newest', '1.5', '0x10', '-', '1e6', '-latest', '99999999999999999999'])
+test('a height has at most 15 digits, which a number holds exactly', () => {
+  assert.equal(first('999999999999999', 7), 999_999_999_999_999)
+  assert.equal(first('-999999999999999', 999_999_999_999_999), 0)
+  assert.equal(first('-1', 7), 6)
+  assert.equal(first('-7', 7), 0)
+})
+
+for (const text of [
+  '1000000000000000',
+  '-1000000000000000',
+  '',
+  'newest',
+  '1.5',
+  '0x10',
+  '-',
+  '1e6',
+  '-latest',
+  '99999999999999999999',
+])
   test(`${JSON.stringify(text)} is no start height`, () => {
     assert.equal(startHeight.schema.safeParse(text).success, false)
   })
