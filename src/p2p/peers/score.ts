@@ -74,9 +74,7 @@ export function createScoreTable(
   return {
     score,
     fault,
-    honest: (peer) => {
-      if (entries.has(peer)) set(peer, Math.min(0, score(peer) + 1))
-    },
+    honest: (peer) => set(peer, score(peer) + 1),
     isBanned,
     bans: () => [...bans.keys()].filter(isBanned).length,
   }

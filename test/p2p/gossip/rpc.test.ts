@@ -49,6 +49,11 @@ function ids(count: number, bytes = 32): Uint8Array<ArrayBuffer>[] {
   return Array.from({ length: count }, () => new Uint8Array(bytes))
 }
 
+/** So many fields that nobody knows, each a number in one byte. */
+function unknownFields(count: number): Uint8Array {
+  return new Uint8Array(2 * count).fill(0x38)
+}
+
 function workOf(frame: Uint8Array): number {
   const rpc = readRpc(frame)
   return rpc.fault === null ? rpc.cost : assert.fail(rpc.fault)
@@ -108,7 +113,21 @@ const faulty: Readonly<Record<string, Uint8Array>> = {
   'a record of a peer that ends before its ID': Uint8Array.of(0x1a, 6, 0x22, 4, 0x12, 2, 0x0a, 32),
   'a backoff that is a text': Uint8Array.of(0x1a, 5, 0x22, 3, 0x1a, 1, 0),
   'a topic of kilobytes': control({ graft: [{ topicID: 't'.repeat(4097) }] }),
-  'more fields than any list has': new Uint8Array(2 * 8193).fill(0x08),
+  'a topic of kilobytes that is subscribed to': RPC.encode({
+    subscriptions: [{ subscribe: true, topic: 't'.repeat(4092) }],
+    messages: [],
+  }),
+  'a message on a topic of kilobytes': RPC.encode({
+    subscriptions: [],
+    messages: [{ topic: 't'.repeat(4097), data: new Uint8Array(1) }],
+  }),
+  'a group in a field that nobody knows': Uint8Array.of(0x3b, 0x3c),
+  'the lowest tag of 33 bits': Uint8Array.of(0x80, 0x80, 0x80, 0x80, 0x10, 0),
+  'a number of nine bytes': Uint8Array.of(0x38, ...Array(8).fill(0x80), 0),
+  'a number of eight bytes that is cut short': Uint8Array.of(0x39, ...Array(7).fill(0)),
+  'a number of four bytes that is cut short': Uint8Array.of(0x3d, ...Array(3).fill(0)),
+  'more fields than any list has': unknownFields(8193),
+  'more IDs than any list has': control({ iwant: [{ messageIDs: ids(8191, 0) }] }),
 }
 
 for (const [name, frame] of Object.entries(faulty)) {
@@ -139,10 +158,33 @@ test('numbers of 32 bits may have five bytes, and what nobody knows may be anyth
   const subscription = [0x0a, 9, 0x12, 1, 0x74, 8, 129, 128, 128, 128, 0]
   const unknown = [0x3a, 0x81, 0x80, 0x80, 0x80, 0x00, 1]
   const inMessage = [0x1a, 7, 0x3a, 5, 0x12, 0xff, 0xff, 0xff, 0xff]
+  const fixed = [0x39, ...Array(8).fill(0xff), 0x3d, ...Array(4).fill(0xff), ...subscription]
+  const long = [0x38, ...Array(7).fill(0x80), 0]
   const read = RPC.decode(Uint8Array.from(subscription)).subscriptions
   assert.deepEqual(read, [{ topic: 't', subscribe: true }])
-  for (const frame of [subscription, unknown, inMessage])
+  for (const frame of [subscription, unknown, inMessage, fixed, long])
     assert.deepEqual(readRpc(Uint8Array.from(frame)).fault, null)
+})
+
+test('what a frame may hold is read up to the last field, byte and second of it', () => {
+  const topic = 't'.repeat(4096)
+  const message = { topic, data: new Uint8Array(1) }
+  // A subscription has as many bytes in all.
+  const subscription = { subscribe: true, topic: 't'.repeat(4091) }
+  const backoff = { topicID: topic, peers: [], backoff: 600 }
+  const cost: readonly (readonly [Uint8Array, number])[] = [
+    [unknownFields(8192), 1],
+    [control({ iwant: [{ messageIDs: ids(8190) }] }), 8191],
+    [RPC.encode({ subscriptions: [subscription], messages: [message] }), 2],
+    [control({ graft: [{ topicID: topic }], prune: [backoff] }), 1],
+  ]
+  for (const [frame, work] of cost) assert.equal(workOf(frame), work)
+})
+
+test('control messages of one frame add up, and those of two lists in it', () => {
+  const wanted = control({ iwant: [{ messageIDs: ids(10) }, { messageIDs: ids(5) }] })
+  assert.equal(workOf(wanted), 16)
+  assert.equal(workOf(Buffer.concat([wanted, wanted])), 31)
 })
 
 interface LooseField {

@@ -13,4 +13,8 @@ test('an ID is known for as long as it should be, however often it comes', () =>
   assert.deepEqual([seen.has('a'), seen.has('b')], [true, true])
   ms = 100
   assert.deepEqual([seen.has('a'), seen.has('b')], [false, true])
+  ms = 160
+  seen.add('b')
+  ms = 259
+  assert.equal(seen.has('b'), true, 'it is new again when its time is over')
 })

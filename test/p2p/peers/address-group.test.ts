@@ -20,6 +20,12 @@ test('the 2^64 addresses of an IPv6 network are one group', () => {
   assert.equal(groupOf('/ip6zone/eth0/ip6/fe80::1/tcp/1'), 'fe80:0:0:0::/64')
 })
 
+test('only the network of mapped addresses is read as IPv4', () => {
+  assert.equal(groupOf('/ip6/::fffe:c633:6407/tcp/1'), '0:0:0:0::/64')
+  assert.equal(groupOf('/ip6/1::ffff:c633:6407/tcp/1'), '1:0:0:0::/64')
+  assert.equal(groupOf('/ip6/::1:ffff:c633:6407/tcp/1'), '0:0:0:0::/64')
+})
+
 test('what is no IP address is a group as well', () => {
   assert.equal(groupOf('/dns4/peer.test/tcp/1'), 'peer.test')
 })

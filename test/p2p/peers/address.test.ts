@@ -12,7 +12,8 @@ const ed25519 = '12D3KooWK99VoVxNE7XzyBwXEzW7xhK7Gpv85r9F3V3fyKSUKPH5'
 const rsa = 'QmYyQSo1c1Ym7orWxLYvCrM2EmxFTANf8wXmmE7DWjhx5N'
 
 test('a peer address is an IP or name, a TCP port and the peer ID', () => {
-  for (const place of ['/ip4/10.0.0.1/tcp/9171', '/ip6/::1/tcp/9171', '/dns4/peer.test/tcp/9171']) {
+  const names = ['dns', 'dns4', 'dns6'].map((kind) => `/${kind}/peer.test/tcp/9171`)
+  for (const place of ['/ip4/10.0.0.1/tcp/9171', '/ip6/::1/tcp/9171', ...names]) {
     const { id, address } = parsePeerAddress(`${place}/p2p/${ed25519}`)
     assert.equal(id.toString(), ed25519)
     assert.equal(address.toString(), `${place}/p2p/${ed25519}`)
@@ -45,6 +46,13 @@ for (const [text, reason] of Object.entries(refusals)) {
     )
   })
 }
+
+test('of an address without end a message shows 200 characters', () => {
+  assert.throws(() => parsePeerAddress('x'.repeat(1000)), {
+    message: `cannot use the address "${'x'.repeat(200)}": it is not a multiaddr`,
+    facts: { address: 'x'.repeat(200) },
+  })
+})
 
 test('a list is read whole: every bad entry is named in one error, blank ones are skipped', () => {
   const good = `/ip4/10.0.0.1/tcp/9171/p2p/${ed25519}`

@@ -10,6 +10,12 @@ test('only connected peers of which a block was verified say how far the network
   book.announce('honest', { tail: 0, head: 10 })
   book.verify('honest')
   assert.equal(book.highest(), 10)
+  book.connected('behind')
+  book.verify('behind')
+  assert.equal(book.highest(), 10, 'whoever said nothing yet changes nothing')
+  book.announce('behind', { tail: 0, head: 9 })
+  assert.equal(book.highest(), 10)
+  book.disconnected('behind')
   book.disconnected('honest')
   assert.equal(book.highest(), null)
   book.connected('honest')
@@ -37,11 +43,33 @@ test("a block from a peer raises its head, and the peer's own word replaces ever
   assert.deepEqual([book.of('p'), book.lastAnnouncement('p')], [null, null])
 })
 
+test('one more connection of a peer changes nothing of what is known', () => {
+  const book = createAnnouncements(10)
+  book.connected('p')
+  book.verify('p')
+  book.announce('p', { tail: 2, head: 8 })
+  book.connected('p')
+  assert.deepEqual([book.of('p'), book.isVerified('p')], [{ tail: 2, head: 8 }, true])
+})
+
+test('trust outlives a connection, but not a ban, which may come when the peer has left', () => {
+  const book = createAnnouncements(10)
+  for (const peer of ['trusted', 'banned', 'stranger']) book.connected(peer)
+  for (const peer of ['trusted', 'banned']) book.verify(peer)
+  for (const peer of ['trusted', 'banned', 'stranger']) book.disconnected(peer)
+  book.distrust('banned')
+  const trust = (): boolean[] => ['trusted', 'banned', 'stranger'].map(book.isVerified)
+  assert.deepEqual(trust(), [true, false, false])
+  for (const peer of ['trusted', 'banned', 'stranger']) book.connected(peer)
+  assert.deepEqual(trust(), [true, false, false])
+})
+
 test('what a peer says that has left by now is not kept', () => {
   const book = createAnnouncements(10)
   book.connected('p')
   book.disconnected('p')
   assert(!book.announce('p', { tail: 0, head: 1 }))
+  assert(!book.raise('p', 1))
   assert.deepEqual([book.of('p'), book.lastAnnouncement('p')], [null, null])
 })
 

@@ -29,9 +29,12 @@ test('honest blocks and time restore slowly, and never above 0', () => {
   scores.fault('p', 'stalled reader')
   scores.honest('p')
   assert.equal(scores.score('p'), -19)
-  now.ms += 5 * 60_000
+  now.ms += 5 * 60_000 - 1
+  assert.equal(scores.score('p'), -15)
+  now.ms += 1
   assert.equal(scores.score('p'), -14)
   for (let block = 0; block < 100; block += 1) scores.honest('p')
+  scores.honest('somebody new')
   assert.equal(scores.score('p'), 0)
   assert.equal(scores.fault('p', 'stalled reader').score, -20)
 })
@@ -41,11 +44,23 @@ test('a ban ends, and a peer that comes back is half way to the next one', () =>
   const offend = (fault: Fault): boolean => scores.fault('p', fault).banned
   offend('oversize message')
   assert(offend('oversize message'))
-  now.ms += limits.banMs
+  now.ms += limits.banMs - 1
+  assert(scores.isBanned('p'))
+  now.ms += 1
   assert(!scores.isBanned('p'))
   assert.equal(scores.score('p'), -40)
   assert(!offend('oversize message'))
   assert(offend('rejected message'))
+})
+
+test('what a banned peer does counts down to the threshold, and makes no second ban of it', () => {
+  const { now, scores } = table()
+  for (const expected of [false, true, false, false])
+    assert.equal(scores.fault('p', 'oversize message').banned, expected)
+  assert.equal(scores.score('p'), -100)
+  assert.equal(scores.bans(), 1)
+  now.ms += limits.banMs
+  assert.equal(scores.bans(), 0)
 })
 
 test('the table is bounded: the peer heard of longest ago is forgotten first', () => {

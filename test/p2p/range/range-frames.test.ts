@@ -55,6 +55,53 @@ test('every frame is read back as it was written', () => {
   )
 })
 
+/** What other versions of the program read and write, too. */
+const golden: readonly (readonly [ClientFrame | ServerFrame, string])[] = [
+  [
+    { kind: 'request', from: 1, to: 2, windowBytes: 3, status: { tail: 4, head: 5 } },
+    '01 000000000001 000000000002 00000003 01 000000000004 000000000005',
+  ],
+  [
+    { kind: 'request', from: 1, to: 0, windowBytes: 0, status: null },
+    '01 000000000001 000000000000 00000000 00 000000000000 000000000000',
+  ],
+  [{ kind: 'credit', bytes: 0x01020304 }, '02 01020304'],
+  [{ kind: 'status', status: { tail: 0, head: maxInt } }, '10 01 000000000000 00007fffffff'],
+  [{ kind: 'status', status: null }, '10 00 000000000000 000000000000'],
+  [
+    { kind: 'block', height: 258, blockBytes: 9, bytes: Uint8Array.of(7, 8) },
+    '11 000000000102 00000009 0708',
+  ],
+  [{ kind: 'part', bytes: Uint8Array.of(7, 8) }, '12 0708'],
+  [{ kind: 'end', blocks: 3 }, '13 00000003'],
+  [{ kind: 'error', error: 'busy' }, '14 00'],
+  [{ kind: 'error', error: 'unavailable' }, '14 01'],
+]
+
+test('the bytes of each frame are what they are for all who speak the protocol', () => {
+  for (const [frame, hex] of golden) {
+    const isClients = frame.kind === 'request' || frame.kind === 'credit'
+    const written = isClients ? encodeClientFrame(frame) : encodeServerFrame(frame)
+    assert.equal(Buffer.from(written).toString('hex'), hex.replaceAll(' ', ''))
+  }
+})
+
+test('a height above any that a block can have is written as the highest', () => {
+  const status = { tail: 0, head: maxInt + 1 }
+  const frame = { kind: 'request', from: 0, to: 2 ** 52, windowBytes: 0, status } as const
+  assert.deepEqual(decodeClientFrame(encodeClientFrame(frame)), {
+    ...frame,
+    to: maxInt,
+    status: { tail: 0, head: maxInt },
+  })
+})
+
+test('a reason that this version does not know is one not to come back at once', () => {
+  const unknown = { kind: 'error', error: 'unavailable' }
+  assert.deepEqual(decodeServerFrame(Uint8Array.of(20, refusals.length)), unknown)
+  assert.deepEqual(decodeServerFrame(Uint8Array.of(20, 255)), unknown)
+})
+
 test('any other bytes are refused by name, whatever they are', () => {
   const tagged = fc.tuple(fc.constantFrom(1, 2, 16, 17, 18, 19, 20), bytes)
   const inputs = fc.oneof(
@@ -75,13 +122,26 @@ test('any other bytes are refused by name, whatever they are', () => {
   )
 })
 
-test('a frame that is cut short or goes on is refused', () => {
-  const frame = encodeClientFrame({ kind: 'request', from: 1, to: 2, windowBytes: 3, status: null })
-  for (let length = 0; length < frame.byteLength; length += 1) {
-    assert.throws(() => decodeClientFrame(frame.subarray(0, length)), { name: frameErrorName })
-  }
-  assert.throws(() => decodeClientFrame(Uint8Array.of(...frame, 0)), { name: frameErrorName })
-})
+/** Frames whose length follows from their kind. */
+const fixedFrames: readonly (ClientFrame | ServerFrame)[] = [
+  { kind: 'request', from: 1, to: 2, windowBytes: 3, status: null },
+  { kind: 'credit', bytes: 1 },
+  { kind: 'status', status: { tail: 1, head: 2 } },
+  { kind: 'end', blocks: 1 },
+  { kind: 'error', error: 'busy' },
+]
+
+for (const frame of fixedFrames) {
+  test(`a frame of kind "${frame.kind}" that is cut short or goes on is refused`, () => {
+    const isClients = frame.kind === 'request' || frame.kind === 'credit'
+    const whole = isClients ? encodeClientFrame(frame) : encodeServerFrame(frame)
+    const decode = isClients ? decodeClientFrame : decodeServerFrame
+    assert.equal(decode(whole).kind, frame.kind)
+    for (let length = 0; length < whole.byteLength; length += 1)
+      assert.throws(() => decode(whole.subarray(0, length)), { name: frameErrorName })
+    assert.throws(() => decode(Uint8Array.of(...whole, 0)), { name: frameErrorName })
+  })
+}
 
 test('a height that no block can have is refused wherever it stands', () => {
   for (const at of [1, 7, 18, 24]) {
@@ -93,6 +153,12 @@ test('a height that no block can have is refused wherever it stands', () => {
     frame.writeUIntBE(maxInt + 1, at, 6)
     assert.throws(() => decodeClientFrame(frame), { name: frameErrorName })
   }
+})
+
+test('a range is there or not: any other word for that is refused', () => {
+  const frame = Buffer.from(encodeServerFrame({ kind: 'status', status: { tail: 1, head: 2 } }))
+  frame[1] = 2
+  assert.throws(() => decodeServerFrame(frame), { name: frameErrorName })
 })
 
 test('a range whose tail lies above its head is refused', () => {
