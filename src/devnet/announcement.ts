@@ -1,5 +1,6 @@
 /** What `npm start` prints: what runs where, and the query to begin with. */
 import { homedir } from 'node:os'
+import { join, sep } from 'node:path'
 import { paths } from '../service/contract.ts'
 import type { ChainSource } from './chain-source.ts'
 import type { DevnetSettings } from './config.ts'
@@ -20,11 +21,13 @@ export function localUrl(settings: DevnetSettings, port: number): string {
   return `http://${localAddress(settings)}:${port}`
 }
 
+type RegistryAddresses = Pick<DevelopmentRegistry, 'rpcUrl' | 'chainId' | 'cometUrl' | 'lcdUrl'>
+
 interface Started {
   readonly settings: DevnetSettings
   readonly source: ChainSource
   /** Null where the user gave a registry chain. */
-  readonly registry: DevelopmentRegistry | null
+  readonly registry: RegistryAddresses | null
   /** The Host's admin token: of this machine's own Host, so that it can be shown. */
   readonly token: string
 }
@@ -43,7 +46,7 @@ export function announcement({ settings, source, registry, token }: Started): st
     ['', `admin token ${token}`],
     ['Playground', url(playgroundPort(host))],
     ...registryRows(registry),
-    ['Data and logs', source.folder.replace(homedir(), '~')],
+    ['Data and logs', shortened(source.folder)],
   ]
   const lines = rows.map(([name = '', ...values]) => `  ${name.padEnd(16)}${values.join('   ')}`)
   return [
@@ -56,13 +59,19 @@ export function announcement({ settings, source, registry, token }: Started): st
   ].join('\n')
 }
 
-function registryRows(registry: DevelopmentRegistry | null): string[][] {
+function registryRows(registry: RegistryAddresses | null): string[][] {
   if (registry === null) return []
   const { rpcUrl, chainId, cometUrl, lcdUrl } = registry
   return [
     ['Registry chain', rpcUrl, `chain ID ${chainId}`],
     ['', `CometBFT ${cometUrl}`, `LCD ${lcdUrl}`],
   ]
+}
+
+/** The path as a shell takes it, from the home folder where it is in it. */
+function shortened(path: string): string {
+  const home = `${homedir()}${sep}`
+  return path.startsWith(home) ? join('~', path.slice(home.length)) : path
 }
 
 /** A command that asks the Host for its newest block. */

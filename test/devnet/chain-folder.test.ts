@@ -60,7 +60,7 @@ test('where the same genesis began again, a number follows', async () => {
   assert.equal(nextChainFolder(path, genesis), join(path, '8b630696-11'))
 })
 
-test('each program has one secret, made once and readable by its owner only', async () => {
+test('each program has one secret, made once for its owner only, and the Host an admin token', async () => {
   const folder = join(root, 'secrets')
   const generator = openProgramFolder(folder, 'generator')
   const host = openProgramFolder(folder, 'host')
@@ -70,6 +70,8 @@ test('each program has one secret, made once and readable by its owner only', as
   assert.notEqual(await readFile(host.secretPath, 'utf8'), secret)
   openProgramFolder(folder, 'generator')
   assert.equal(await readFile(generator.secretPath, 'utf8'), secret)
+  assert.ok((await readFile(host.adminTokenPath, 'utf8')).length > 40)
+  await assert.rejects(readFile(generator.adminTokenPath), { code: 'ENOENT' })
 })
 
 test('of local chains the one that was used last comes first', async () => {
