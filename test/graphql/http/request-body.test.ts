@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { Readable } from 'node:stream'
+import { finished } from 'node:stream/promises'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { createMemoryPool } from '../../../src/graphql/budget/memory-pool.ts'
@@ -52,4 +53,22 @@ test('a body is received whole, reserves four times its size, and is refused bey
     account: memory.openAccount(),
   })
   await assert.rejects(refused, { extensions: { code: 'GRAPHQL_BUSY' } })
+})
+
+test('what follows of a body that is refused is read, and neither kept nor counted', async () => {
+  const memory = createMemoryPool({ maxHeldBytes: 1_000 })
+  const body = Readable.from([Buffer.alloc(4), Buffer.alloc(4), Buffer.alloc(4), Buffer.alloc(4)])
+  const refused = receiveBody(body, { maxBytes: 7, account: memory.openAccount() })
+  await assert.rejects(refused, { code: 'FST_ERR_CTP_BODY_TOO_LARGE' })
+  await finished(body)
+  assert.equal(memory.heldBytes(), 16)
+})
+
+test('a body whose connection breaks is an error', async () => {
+  const broken = new Error('the connection was reset')
+  const body = new Readable({ read: () => undefined })
+  const account = createMemoryPool({ maxHeldBytes: 1_000 }).openAccount()
+  const received = receiveBody(body, { maxBytes: 7, account })
+  body.destroy(broken)
+  await assert.rejects(received, broken)
 })

@@ -22,6 +22,27 @@ test('failed answers show data null, then the errors', () => {
   )
 })
 
+test('what an answer says beside its data comes after it, the errors last', () => {
+  const extensions = { cost: 1 }
+  assert.equal(resultText({ data: ['{}'], extensions }), '{"data":{},"extensions":{"cost":1}}')
+  const errors = [new GraphQLError('No.')]
+  assert.equal(
+    resultText({ data: null, extensions, errors }),
+    '{"data":null,"extensions":{"cost":1},"errors":[{"message":"No."}]}',
+  )
+})
+
+test('the length of each piece is told once the next one is asked for', () => {
+  const taken: number[] = []
+  const pieces = resultPieces({ data: ['x'.repeat(64 * 1024 + 1)] }, (length) => taken.push(length))
+  pieces.next()
+  assert.deepEqual(taken, [])
+  assert.equal(pieces.next().value?.length, 64 * 1024)
+  assert.deepEqual(taken, ['{"data":'.length])
+  assert.deepEqual([...pieces], ['x', '}'])
+  assert.deepEqual(taken, [8, 64 * 1024, 1, 1])
+})
+
 test('no piece of a large answer is longer than 64 KiB', () => {
   const data = ['{"Log":[', 'x'.repeat(5_000_000), ']}']
   const pieces = [...resultPieces({ data })]
