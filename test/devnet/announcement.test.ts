@@ -66,7 +66,10 @@ test('of the URLs of a node nothing is shown that may be a key', () => {
     lineAbout('Execution node', sourceWith({ rpcUrls, wsUrl: 'wss://node.test/ws/key' })),
     'https://node.test   https://other.test:8000   wss://node.test',
   )
-  assert.equal(lineAbout('Execution node', sourceWith({ rpcUrls, wsUrl: null })).includes('ws'), false)
+  assert.equal(
+    lineAbout('Execution node', sourceWith({ rpcUrls, wsUrl: null })).includes('ws'),
+    false,
+  )
 })
 
 test('without a registry chain of ours nothing is said of one', () => {

@@ -124,6 +124,31 @@ test('groups nest, and an outer aggregate is taken over the inner one', async (t
   ])
 })
 
+test('an aggregate takes those members that its own conditions, order and page leave', async (t) => {
+  const { query } = await openGraphqlRoom(t)
+  const parts = {
+    '{field: logIndex, filter: {logIndex: {_gt: 0}}}': 3,
+    '{field: logIndex, order: {logIndex: DESC}, limit: 1}': 2,
+    '{field: logIndex, offset: 2}': 2,
+    '{field: logIndex, limit: 2}': 1,
+    '{field: logIndex, filter: {logIndex: {_neq: 1}}, offset: 1, limit: 1}': 2,
+    '{field: logIndex, limit: 0}': 3,
+  }
+  const sums = Object.keys(parts).map((part, index) => `s${index}: SUM(GROUP: ${part})`)
+  const { Log } = await query(`{ Log(groupBy: [blockNumber], limit: 1) { ${sums.join(' ')}
+    n: COUNT(GROUP: {filter: {logIndex: {_gt: 0}}, limit: 1}) } }`)
+  assert.deepEqual(Object.values(Log[0]), [...Object.values(parts), 1])
+})
+
+test('of several aggregates inside the outer ones take the one that they name', async (t) => {
+  const { query } = await openGraphqlRoom(t)
+  const { Log } = await query(`{ Log(groupBy: [transactionIndex], offset: 1) {
+    sums: SUM(GROUP: {field: SUM}) counts: SUM(GROUP: {field: COUNT}) most: MAX(GROUP: {field: SUM})
+    few: SUM(GROUP: {field: COUNT, filter: {blockNumber: {_leq: 2}}})
+    GROUP(groupBy: [blockNumber], limit: 1) { s: SUM(GROUP: {field: logIndex}) n: COUNT(GROUP: {}) } } }`)
+  assert.deepEqual(Log, [{ sums: 18, counts: 12, most: 3, few: 4, GROUP: [{ s: 3, n: 2 }] }])
+})
+
 test('a list under a row can be grouped', async (t) => {
   const { query } = await openGraphqlRoom(t)
   const text = `{ Block(limit: 1) { transactions(groupBy: [type], order: {type: DESC}) { type n: _count(_group: {}) } } }`

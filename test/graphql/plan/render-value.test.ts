@@ -23,8 +23,7 @@ test('quantities are written in decimal, addresses with their checksum, and null
   const checksum = renderFor(field('address'), 'CHECKSUM', node)
   // The first example of EIP-55.
   const written = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed'
-  for (let time = 0; time < 2; time += 1)
-    assert.equal(checksum?.(written.toLowerCase()), written)
+  for (let time = 0; time < 2; time += 1) assert.equal(checksum?.(written.toLowerCase()), written)
   assert.equal(checksum?.(null), null)
 })
 

@@ -44,7 +44,10 @@ test('only names of up to 32 letters are compared, and 500 names of a type', () 
   const near = letters(32, 'x')
   assert.equal(suggested(field(near)), `${field(near)} Did you mean "${letters(32)}"?`)
   assert.equal(suggested(field(letters(33, 'x'))), field(letters(33, 'x')))
-  assert.equal(suggested(field('adress', 'Few')), `${field('adress', 'Few')} Did you mean "address"?`)
+  assert.equal(
+    suggested(field('adress', 'Few')),
+    `${field('adress', 'Few')} Did you mean "address"?`,
+  )
   assert.equal(suggested(field('adress', 'Lots')), field('adress', 'Lots'))
 })
 

@@ -159,18 +159,8 @@ const refused: readonly (readonly [
     [status, block(3, 1024, 2000), end(1)],
   ],
   ['blocks before its status', 'protocol violation', 'no status before blocks', [block(3)]],
-  [
-    'that it is busy',
-    null,
-    'the peer answered: busy',
-    [status, { kind: 'error', error: 'busy' }],
-  ],
-  [
-    'that it is busy at once',
-    null,
-    'the peer answered: busy',
-    [{ kind: 'error', error: 'busy' }],
-  ],
+  ['that it is busy', null, 'the peer answered: busy', [status, { kind: 'error', error: 'busy' }]],
+  ['that it is busy at once', null, 'the peer answered: busy', [{ kind: 'error', error: 'busy' }]],
 ]
 
 for (const [name, fault, message, script] of refused) {
