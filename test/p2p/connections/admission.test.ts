@@ -85,6 +85,19 @@ test('one more connection of a peer replaces its oldest, which may be dead', () 
   assert.deepEqual(admission, { refused: null, leaving: [old] })
 })
 
+test('a stranger leaves with all its connections, and so does one that is replaced as well', () => {
+  const twice = [
+    stranger('p', 'a', { sinceMs: 7 }),
+    stranger('p', 'a', { sinceMs: 8 }),
+    stranger('q', 'a', { sinceMs: 1 }),
+  ]
+  const others = Array.from({ length: 7 }, (_, index) => configured(`g${index}`))
+  assert.deepEqual(decide(configured('new'), [...twice, ...others]), ['p', 'p'])
+  const strangers = [...crowd('a', 4), ...crowd('c', 4)]
+  const own = [1, 2].map((sinceMs) => stranger('p', 'b', { sinceMs }))
+  assert.deepEqual(decide(stranger('p', 'b'), [...own, ...strangers]), ['p', 'a3'])
+})
+
 test('any arrivals: strangers keep to their places, and a configured peer is never refused', () => {
   const comer = fc.record({
     peer: fc.constantFrom('p', 'q', 'r', 's', 't', 'u', 'v', 'w', 'x', 'y', 'z'),

@@ -50,7 +50,9 @@ async function openScene(
     read: async (...sent) => {
       for (const bytes of sent) theirs.send(bytes)
       void theirs.close()
-      return Buffer.concat(await Array.fromAsync(frames))
+      const pieces: Uint8Array[] = []
+      for await (const piece of frames) pieces.push(piece)
+      return Buffer.concat(pieces)
     },
   }
 }
