@@ -1,9 +1,13 @@
 /** What a Host says of itself, from parts that open and close while it starts and runs. */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
+import { type ErrorCode, ServiceError } from '../../src/errors.ts'
 import type { FollowState } from '../../src/host/apply/outcome.ts'
 import { hostSettings } from '../../src/host/config.ts'
 import { createHostStatus, type HostStatusReporter } from '../../src/host/status.ts'
+import type { HostViews } from '../../src/host/views/views.ts'
+import type { FailureReport, RegistryHealthReport } from '../../src/service/contract.ts'
+import { startingState } from '../../src/service/health/health-report.ts'
 import { loadSettings } from '../../src/service/settings/settings.ts'
 import type { StoreWriter } from '../../src/store/store.ts'
 import { opaqueBlock } from '../support/chain/opaque-blocks.ts'
@@ -77,4 +81,131 @@ test('what is wrong with the signers is what trust and fork choice report of the
   assert.deepEqual(status.signerFailures(), [untrusted, silent])
   status.onFollow(followState(1, []))
   assert.deepEqual(status.signerFailures(), [untrusted])
+})
+
+/** Says only this. */
+const failing = (code: FailureReport['code']) => ({ code, message: `${code} is so` })
+
+test('all that parts of a Host report is in its state, what has to be seen to in its order', async (t) => {
+  const status = createHostStatus(loadSettings(hostSettings, { argv: [], env }), () => 7_000)
+  const before = startingState('Ethereum', 'Mainnet')
+  const embedded = { state: 'embedded', differing: [] } as const
+  const open = { schema: embedded, views: [] }
+  assert.deepEqual(status.state(), { ...before, ...open })
+
+  const store = await openTestStore(t)
+  for (const height of [2, 3, 6]) await store.putSealedBlock(opaqueBlock(height))
+  const view = { id: '0x1', name: 'A', state: 'live', blocks_left: 0 } as const
+  const shown = { ...view, blocks_per_second: null, seconds_left: null }
+  const counts = { listed: 1, served: 1, over_limit: 0, denied: 0, refused: 0, foreign: 0 }
+  const registry: RegistryHealthReport = { state: 'live', last_listed: null, ...counts }
+  const self = { id: 'me', addresses: [] }
+  const failure = (code: ErrorCode) => new ServiceError(code, `${code} is so`)
+  status.report({
+    reader: store.reader,
+    schema: { report: () => embedded, failure: () => failure('HOST_SCHEMA_UNREADABLE') },
+    p2p: { self: () => self, peers: () => [], failures: () => [failure('P2P_OTHER_NETWORK')] },
+    volume: { failure: () => failure('STORE_NEARLY_FULL') },
+    trust: { mode: 'bootstrap', sources: () => [], failures: () => [failing('HOST_NO_SIGNER')] },
+    views: { list: () => [{ ...shown, rows: 5 }] as unknown as ReturnType<HostViews['list']> },
+    folder: { failures: () => [failing('HOST_VIEW_FILE_REFUSED')] },
+    rows: { failures: () => [failing('HOST_ROWS_DIFFER')] },
+    registry: {
+      report: () => ({ ...registry, others: [] }),
+      failures: () => [failing('REGISTRY_UNREACHABLE')],
+    },
+  })
+  status.setNetwork('Local', 'Devnet')
+  status.setIdentity('own')
+  status.setReady(true)
+  status.setWaiting(true)
+  status.onFollow({ ...followState(9, [failing('HOST_STANDS_STILL')]), genesis: '0x00' })
+  const { errors, ...state } = status.state()
+  const { errors: _, ...starting } = startingState('Local', 'Devnet')
+  assert.deepEqual(state, {
+    ...starting,
+    ready: true,
+    storeOpen: true,
+    ...{ tail: 2, head: 6, gaps: [{ from: 4, to: 5 }] },
+    lastProcessedMs: Date.parse('2026-01-01T00:00:00Z'),
+    ...{ genesis: '0x00', identity: 'own', sourceHead: 9 },
+    ...{ trust: 'bootstrap', signers: [], schema: embedded, views: [shown], registry },
+    p2p: { self, peers: [] },
+  })
+  assert.deepEqual(
+    errors.map(({ code }) => code),
+    [
+      'HOST_NETWORK_UNKNOWN',
+      'HOST_STANDS_STILL',
+      'P2P_OTHER_NETWORK',
+      'HOST_NO_SIGNER',
+      'HOST_SCHEMA_UNREADABLE',
+      'STORE_NEARLY_FULL',
+      'HOST_VIEW_FILE_REFUSED',
+      'HOST_ROWS_DIFFER',
+      'REGISTRY_UNREACHABLE',
+    ],
+  )
+  assert.deepEqual(
+    [status.gauges.head(), status.gauges.lag(), status.gauges.gapBlocks()],
+    [6, 3, 2],
+  )
+
+  status.onStored()
+  assert.equal(status.state().lastProcessedMs, 7_000)
+  status.close()
+  const closed = status.state()
+  assert.deepEqual(
+    [closed.ready, closed.storeOpen, closed.head, closed.views],
+    [false, false, null, [shown]],
+  )
+})
+
+test('a Host is ready by the blocks that it has, gaps left out', async (t) => {
+  const readyWith = async (blocks: string): Promise<boolean> => {
+    const wanted = { ...env, HOST_READY_MIN_BLOCKS: blocks }
+    const status = createHostStatus(loadSettings(hostSettings, { argv: [], env: wanted }))
+    const store = await openTestStore(t)
+    for (const height of [2, 3, 6]) await store.putSealedBlock(opaqueBlock(height))
+    status.report({ reader: store.reader })
+    return status.state().unready === null
+  }
+  assert.deepEqual([await readyWith('3'), await readyWith('4')], [true, false])
+})
+
+test('signers are shown with what makes them such, others only where anyone is one', () => {
+  const status = createHostStatus(loadSettings(hostSettings, { argv: [], env }))
+  const listed = { identity: 'listed', source: 'setting', peer: null } as const
+  const proven = { identity: 'proven', source: 'bootstrap', peer: 'its peer' } as const
+  const unheard = { head: null, heardAt: null, isCounted: false }
+  const head = { number: 7, hash: '0x77', nodeHeight: 9 }
+  const heard = { head, heardAt: 1_000, isCounted: true }
+  const signers = [
+    { identity: 'listed', ...unheard },
+    { identity: 'proven', ...heard },
+    { identity: 'stranger', ...unheard },
+  ]
+  const waiting = { blocks: 4, bytes: 99 }
+  status.onFollow({ ...followState(7, []), signers, waiting, standsStillMs: 1_500 })
+  const { gauges } = status
+  assert.deepEqual([gauges.signers(), gauges.countedSigners()], [3, 1])
+  assert.deepEqual([gauges.waitingBlocks(), gauges.waitingBytes()], [4, 99])
+  assert.deepEqual([gauges.standsStillSeconds(), gauges.lag(), gauges.siblings()], [1.5, null, 0])
+  assert.equal(status.state().signers, null)
+
+  const sources = () => [listed, proven]
+  status.report({ trust: { mode: 'signers', sources, failures: () => [] } })
+  const silent = { head: null, node_height: null, last_heard: null, counted: false }
+  const both = [
+    { ...listed, ...silent },
+    {
+      ...proven,
+      head: { number: 7, hash: '0x77' },
+      ...{ node_height: 9, last_heard: '1970-01-01T00:00:01.000Z', counted: true },
+    },
+  ]
+  assert.deepEqual(status.state().signers, both)
+  status.report({ trust: { mode: 'anyone', sources, failures: () => [] } })
+  const stranger = { identity: 'stranger', source: 'anyone', peer: null, ...silent }
+  assert.deepEqual(status.state().signers, [...both, stranger])
 })

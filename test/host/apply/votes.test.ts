@@ -103,6 +103,41 @@ describe('votes', () => {
     await host.receive(encodeSealedBlock([at(far, 0).seal], null))
     assert.deepEqual(signersOf(host.store, 5_000), [])
   })
+
+  test('are kept of stored blocks, and where nothing is stored within 1,024 heights', async (t) => {
+    const [low, high] = [1, 1_999].map((from) => createChain({ count: 2, from }))
+    assert.ok(low && high)
+    const host = await openApplier(t, { ...both, retainBlocks: null })
+    for (const [chain, from] of [
+      [low, 1],
+      [high, 1_999],
+    ] as const) {
+      host.applier.setServedFrom(from)
+      host.stand(at(chain, 1), alice, bob)
+      for (const block of chain) await host.receive(sealBlock(block, alice))
+    }
+    const kept = async (number: number, seed = 'other'): Promise<number | undefined> => {
+      const [block] = createChain({ count: 1, from: number, seed })
+      assert.ok(block)
+      return (await host.applier.receiveSeals(answer(sealBlock(block, bob).seal)))?.seals
+    }
+    const heights = [976, 977, 2_000, 3_024, 3_025]
+    const counts = await Promise.all(heights.map((height) => kept(height)))
+    assert.deepEqual(counts, [0, 1, 1, 1, 0])
+    assert.deepEqual([await kept(1), await kept(1, 'chain')], [0, 1])
+  })
+
+  test('are not kept below the lowest height that is', async (t) => {
+    const chain = createChain({ count: 2, from: 1_999 })
+    const host = await openApplier(t, { ...both, retainBlocks: 10, servedFrom: 1_999 })
+    host.stand(at(chain, 1), alice, bob)
+    for (const block of chain) await host.receive(sealBlock(block, alice))
+    const other = createChain({ count: 2, from: 1_990, seed: 'other' })
+    const [below, lowest] = other.map((block) => answer(sealBlock(block, bob).seal))
+    assert.ok(below && lowest)
+    assert.equal((await host.applier.receiveSeals(below))?.seals, 0)
+    assert.equal((await host.applier.receiveSeals(lowest))?.seals, 1)
+  })
 })
 
 describe('two roots for one block', () => {
