@@ -1,7 +1,10 @@
 /** The documents of a View as a thread of their own reads them: in order, a little ahead, and by what hints leave. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { after, type TestContext, test } from 'node:test'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads'
 import type {
@@ -17,7 +20,6 @@ import { captureLog } from '../../support/captured-log.ts'
 import { createChain, shapes } from '../../support/chain/block-factory.ts'
 import { testNetwork } from '../../support/chain/sealed-blocks.ts'
 import { storableBlock } from '../../support/chain/store-blocks.ts'
-import { testDirectory } from '../../support/test-store.ts'
 
 interface TestReader {
   say(message: ToDocumentReader): void
@@ -29,12 +31,9 @@ interface TestReader {
   rung(): number
 }
 
-/** A reader of a store with these blocks. */
-async function openReader(
-  t: Pick<TestContext, 'after'>,
-  blocks: readonly SealedBlockToStore[],
-): Promise<TestReader> {
-  const storePath = testDirectory(t)
+/** A reader of a store with these blocks, until the last test. */
+async function openReader(blocks: readonly SealedBlockToStore[]): Promise<TestReader> {
+  const storePath = mkdtempSync(join(tmpdir(), 'viewmesh-documents-'))
   const store = await openWriter(
     { path: storePath, network: testNetwork, retainBlocks: null },
     { log: captureLog().log },
@@ -45,10 +44,11 @@ async function openReader(
   const data: DocumentReaderData = { storePath, network: testNetwork, port: port2, bell }
   const url = new URL('../../../src/host/streams/document-reader.ts', import.meta.url)
   const worker = new Worker(url, { workerData: data, transferList: [port2] })
-  t.after(async () => {
+  after(async () => {
     port1.close()
     await worker.terminate()
     await store.close()
+    rmSync(storePath, { recursive: true })
   })
   const messages = listenTo(port1)
   const say = (message: ToDocumentReader): void => port1.postMessage(message)
@@ -96,10 +96,7 @@ const inputs = {
   query: 'Transaction { input data: input more: input }',
   heights: [[1, 3]],
 } as const
-const reader = await openReader(
-  { after },
-  [...large, ...chain].map((block) => storableBlock(block)),
-)
+const reader = await openReader([...large, ...chain].map((block) => storableBlock(block)))
 
 const numbersOf = (found: readonly StreamDocuments[]): unknown[] =>
   found.flatMap(({ texts }) => texts.map((text) => JSON.parse(text).number))
@@ -161,7 +158,7 @@ test('where a View needs certain logs, blocks without them are passed over, howe
   const wanted = [101, 1_123, 1_124, 4_000]
   const topics = wanted.map((height) => {
     const [receipt] = chain.find(({ number }) => number === height)?.receipts ?? []
-    return receipt?.logs[0]?.topics[1] ?? assert.fail(`block ${height} has a log`)
+    return receipt?.logs?.[0]?.topics?.[1] ?? assert.fail(`block ${height} has a log`)
   })
   const hints = { addresses: null, topics }
   let id = 9
