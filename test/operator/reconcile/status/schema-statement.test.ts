@@ -122,7 +122,7 @@ const peersOf = (
   found: Generator | null = generator,
 ) => peersStatement(of, { referred: referredGenerators(of, () => found), changed: [], views })
 
-test('a Generator that is missing is what is said once a replica is without peers, or none answers', () => {
+test('a missing Generator is reported where a replica has no peer, or where none answers', () => {
   const missing = {
     reason: 'GeneratorMissing',
     message: `No such Generator: ${namespace}/${name}. Create it, or correct spec.generators.`,
@@ -147,7 +147,7 @@ test('of replicas without peers it is said what they find, and not what others f
   })
 })
 
-test('only a Host without names, addresses and a Service that others reach is told to name a peer', () => {
+test('only a Host that names no Generator and no address is told to name a peer', () => {
   const withSpec = (spec: Partial<Host['spec']>): Host => ({
     ...minimal,
     spec: { ...minimal.spec, generators: [], bootstrapPeers: [], ...spec },
