@@ -9,6 +9,8 @@ import {
   encodeHostFrame,
   followErrors,
   type HostFrame,
+  type RowsFrame,
+  type WelcomedView,
 } from '../../src/follow/host-frames.ts'
 import {
   type ApplicationFrame,
@@ -16,6 +18,7 @@ import {
   encodeApplicationFrame,
 } from '../../src/follow/open-frames.ts'
 import { viewLimits } from '../../src/views/view.ts'
+import { opaqueSeal } from '../support/chain/opaque-blocks.ts'
 
 const refusal = { code: 'PRIMITIVES_MESSAGE_MALFORMED' }
 const plain = { noNullPrototype: true } as const
@@ -259,4 +262,71 @@ test('a View has the longest name that its SDL and its ID give it, and none that
   const [view] = longest.kind === 'welcome' ? longest.views : []
   assert.equal(view?.name.length, viewLimits.sdl + 65)
   assert.throws(() => decodeHostFrame(encodeHostFrame(named(viewLimits.sdl + 66))), refusal)
+})
+
+/** A welcome of one View with what a test changes of it. */
+function welcomeOf(view: Partial<WelcomedView>, proofBytes = 0, count = 1): HostFrame {
+  const one = { view: block(0).hash, name: '', sdl: '', tail: null, head: null, state: '', ...view }
+  const views = Array.from({ length: count }, () => one)
+  return { kind: 'welcome', proof: new Uint8Array(proofBytes), genesis: null, views }
+}
+
+const limits: Readonly<Record<string, readonly [number, (value: number) => HostFrame]>> = {
+  'a proof of 512 bytes': [512, (value) => welcomeOf({}, value)],
+  'a state of 32 characters': [32, (value) => welcomeOf({ state: 'x'.repeat(value) })],
+  '64 Views': [64, (value) => welcomeOf({}, 0, value)],
+  '64 votes': [
+    64,
+    (value) => ({ kind: 'votes', excerpts: Array.from({ length: value }, () => Buffer.of(1)) }),
+  ],
+  '64 seals': [
+    64,
+    (value) => ({
+      kind: 'seals',
+      ...block(1),
+      seals: Array.from({ length: value }, () => opaqueSeal(1)),
+    }),
+  ],
+  'a part with the number 63': [63, (value) => rowsOf({ part: value })],
+  'as many rows as 32 bits count': [2 ** 32 - 1, (value) => rowsOf({ count: value })],
+  'a block at the highest height': [2 ** 31 - 1, (value) => ({ kind: 'head', ...block(value) })],
+}
+
+function rowsOf(change: Partial<RowsFrame>): HostFrame {
+  const place = { view, ...block(1), parent: block(0).hash }
+  return { kind: 'rows', ...place, count: 0, part: 0, last: true, bytes: Buffer.of(), ...change }
+}
+
+for (const [what, [most, frame]] of Object.entries(limits))
+  test(`a Host may send ${what}, and no more`, () => {
+    assert.deepEqual(copied(decodeHostFrame(encodeHostFrame(frame(most)))), copied(frame(most)))
+    assert.throws(() => decodeHostFrame(encodeHostFrame(frame(most + 1))), refusal)
+  })
+
+test('a block to go back to is named by number and hash, or not at all', () => {
+  const hashBytes = new Uint8Array(32)
+  const retract =
+    (...place: unknown[]) =>
+    () =>
+      decodeHostFrame(encode(['retract', hashBytes, ...place]))
+  assert.equal(retract(1, hashBytes)().kind, 'retract')
+  assert.equal(retract(null, null)().kind, 'retract')
+  for (const half of [retract(1, null), retract(null, hashBytes)])
+    assert.throws(half, { ...refusal, message: /half a block is named/ })
+})
+
+test('an error that is not among those of the protocol is refused', () => {
+  const failing = () => decodeHostFrame(encode(['error', 'tired', null]))
+  assert.throws(failing, { ...refusal, message: /an error is unknown/ })
+})
+
+test('an application may ask for a window of 16 MiB, and no more', () => {
+  const asking = (windowBytes: number) =>
+    encodeApplicationFrame({
+      ...{ kind: 'open', from: 0, windowBytes },
+      views: [{ view, cursor: [], withRows: true }],
+    })
+  const largest = decodeApplicationFrame(asking(16 * 1024 * 1024))
+  assert.equal(largest.kind === 'open' && largest.windowBytes, 16 * 1024 * 1024)
+  assert.throws(() => decodeApplicationFrame(asking(16 * 1024 * 1024 + 1)), refusal)
 })

@@ -8,6 +8,7 @@ import {
   type StreamListener,
   type Welcome,
 } from '../../../src/app/follow/host-stream.ts'
+import { ServiceError } from '../../../src/errors.ts'
 import { followLimits } from '../../../src/follow/follow-limits.ts'
 import {
   encodeHostFrame,
@@ -15,10 +16,16 @@ import {
   type RowsFrame,
   type WelcomedView,
 } from '../../../src/follow/host-frames.ts'
-import { decodeApplicationFrame, type FollowedBlock } from '../../../src/follow/open-frames.ts'
+import {
+  type ApplicationFrame,
+  decodeApplicationFrame,
+  type FollowedBlock,
+} from '../../../src/follow/open-frames.ts'
 import { createSigner } from '../../../src/identity/signature.ts'
 import { proveIdentity } from '../../../src/mesh/identity-proof.ts'
+import type { P2p } from '../../../src/p2p/p2p.ts'
 import type { Channel } from '../../../src/p2p/streams/channels.ts'
+import type { IdentityStatement } from '../../../src/primitives/identity-proof.ts'
 import { namedHash } from '../../support/chain/opaque-blocks.ts'
 import { connect, openRoom, testNetwork, until } from '../../support/p2p-room.ts'
 
@@ -42,8 +49,15 @@ interface Followed {
   readonly end: Promise<StreamEnd>
 }
 
-/** Follows a Host that sends these frames, and then that it stops; without a welcome among them one comes first. */
-async function follow(t: TestContext, frames: readonly HostFrame[]): Promise<Followed> {
+/**
+ * Follows a Host that sends these frames, and then that it stops; without a welcome among them one comes first. It proves
+ * what it is unless that is changed.
+ */
+async function follow(
+  t: TestContext,
+  frames: readonly HostFrame[],
+  proven: Partial<IdentityStatement> = {},
+): Promise<Followed> {
   const granted: number[] = []
   const host = await openRoom(t, {
     channels: {
@@ -56,9 +70,9 @@ async function follow(t: TestContext, frames: readonly HostFrame[]): Promise<Fol
             network: testNetwork,
             role: 'host',
             peerId: host.id,
+            ...proven,
           })
           const all = frames[0]?.kind === 'welcome' ? frames : [welcome(views), ...frames]
-          const last: HostFrame = { kind: 'error', error: 'unavailable', tail: null }
           for (const frame of [...all, last])
             await channel.write(encodeHostFrame('proof' in frame ? { ...frame, proof } : frame))
         },
@@ -141,7 +155,8 @@ const places = (heard: Heard): string[] =>
 const below = { number: 4, hash: namedHash('below') }
 const head: HostFrame = { kind: 'head', number: 6, hash: namedHash('a 6') }
 const retract = (of: string): HostFrame => ({ kind: 'retract', view: of, place: below })
-const isOver = { kind: 'error', error: 'unavailable', tail: null }
+const last: HostFrame = { kind: 'error', error: 'unavailable', tail: null }
+const isOver = last
 
 test('a welcome in several frames is put together in the order of the Views', async (t) => {
   const long = 600_000
@@ -169,6 +184,24 @@ for (const [what, frames] of Object.entries(welcomes))
     await assert.rejects(end, { code: 'APP_HOST_REFUSED' })
     assert.deepEqual(heard.welcomes, [])
   })
+
+test('a welcome that proves another role, network or peer ends the stream', async (t) => {
+  for (const proven of [
+    { role: 'generator' },
+    { network: 'Ethereum__Sepolia' },
+    { peerId: 'another peer' },
+  ] as const) {
+    const { heard, end } = await follow(t, [], proven)
+    await assert.rejects(end, { code: 'APP_HOST_REFUSED', message: /a proof of identity/ })
+    assert.deepEqual(heard.welcomes, [])
+  }
+})
+
+test('a welcome that comes once more ends the stream', async (t) => {
+  const { heard, end } = await follow(t, [welcome(views), welcome(views)])
+  await assert.rejects(end, { code: 'APP_HOST_REFUSED', message: /a frame at the wrong time/ })
+  assert.equal(heard.welcomes.length, 1)
+})
 
 test('a head between the parts of a block is taken, and the block is whole', async (t) => {
   const { heard, end } = await follow(t, [part(0), head, part(1), part(2, { last: true })])
@@ -205,6 +238,8 @@ const strangers: Readonly<Record<string, readonly HostFrame[]>> = {
   'a part of another View': [part(1, { of: other })],
   'a part of another block': [part(1, { number: 6 })],
   'a part of another branch': [part(1, { branch: 'b' })],
+  'a part at another height': [{ ...part(1), number: 6 }],
+  'a part of more rows': [{ ...part(1), count: 8 }],
   'the same part': [part(0)],
   'the part after the next': [part(2)],
   'the next part of what gave way': [retract(view), part(1, { last: true })],
@@ -225,8 +260,9 @@ test('packed rows of a block take 16 MiB, and one byte more ends the stream', as
       return part(index, { bytes, last: left <= followLimits.partBytes })
     })
   const full = parts(16 * mebibyte)
-  // What counts is the rows of one block: the next may have as many.
-  const { heard, end } = await follow(t, [...full, ...full])
+  // What counts is the rows of one block: the next may have as many, also after one that gave way.
+  const left = [...full.slice(0, 2), retract(view)]
+  const { heard, end } = await follow(t, [...full, ...left, ...full])
   assert.deepEqual(await end, isOver)
   assert.deepEqual(
     heard.blocks.map(({ rows }) => rows?.bytes.length),
@@ -249,4 +285,97 @@ test('a Host gets credit for what was taken once that is half the window, and on
   await until(() => twice.granted.length > 0)
   const taken = encodeHostFrame(one).length + encodeHostFrame(two).length
   assert.deepEqual(twice.granted, [taken])
+})
+
+interface InMemory {
+  readonly peer: string
+  /** The channel that was opened, and what was written on it. */
+  readonly opened: readonly unknown[]
+  readonly written: readonly ApplicationFrame[]
+  /** How long each frame was waited for. */
+  readonly silencesMs: ReadonlySet<number | null | undefined>
+  readonly penalised: readonly unknown[]
+  readonly ended: AbortSignal
+  readonly end: Promise<StreamEnd>
+}
+
+const asked = views.map((id) => ({ view: id, cursor: [below], withRows: id === view }))
+
+/** Follows a Host that has sent a welcome and these frames before it is asked. */
+function followInMemory(
+  frames: readonly HostFrame[],
+  listener: Partial<StreamListener> = {},
+): InMemory {
+  const peer = 'a peer'
+  const proof = proveIdentity(signer, { network: testNetwork, role: 'host', peerId: peer })
+  const left = [{ ...welcome(views), proof }, ...frames].map((frame) => encodeHostFrame(frame))
+  const ended = new AbortController()
+  const opened: unknown[] = []
+  const written: ApplicationFrame[] = []
+  const silencesMs = new Set<number | null | undefined>()
+  const penalised: unknown[] = []
+  const channel: Channel = {
+    ended: ended.signal,
+    read: async (silenceMs) => {
+      silencesMs.add(silenceMs)
+      return left.shift() ?? assert.fail('it said all')
+    },
+    write: async (bytes) => void written.push(decodeApplicationFrame(bytes)),
+    close: async () => undefined,
+    abort: (error) => ended.abort(error),
+  }
+  const p2p: Pick<P2p, 'openChannel' | 'penalise'> = {
+    openChannel: async (to, name, options) => {
+      opened.push(to, name, options)
+      return channel
+    },
+    penalise: (...fault) => void penalised.push(...fault),
+  }
+  const nothing = async (): Promise<void> => undefined
+  const ignoring: StreamListener = {
+    ...{ onWelcome: nothing, onBlock: nothing, onStatement: nothing, onVotes: nothing },
+    ...{ onSeals: nothing, onRetract: () => undefined, onHead: () => undefined },
+  }
+  const end = followHost(
+    { peer, network: testNetwork, views: asked, from: 3 },
+    { p2p, listener: { ...ignoring, ...listener }, signal: new AbortController().signal },
+  )
+  return { peer, opened, written, silencesMs, penalised, ended: ended.signal, end }
+}
+
+test('a Host is told what to send, may be silent for 45 s, and is left once it stops', async () => {
+  const { peer, opened, written, silencesMs, ended, end } = followInMemory([head, last])
+  assert.deepEqual(await end, isOver)
+  assert.deepEqual(opened, [peer, 'views', { windowBytes: 2 * mebibyte }])
+  assert.deepEqual(written, [{ kind: 'open', views: asked, from: 3, windowBytes: 2 * mebibyte }])
+  assert.deepEqual([silencesMs, ended.aborted], [new Set([45_000]), true])
+})
+
+test('credit is due for a mebibyte of frames, and not for a byte less', async () => {
+  const one = (length: number): HostFrame => part(0, { last: true, bytes: Buffer.alloc(length) })
+  const half = 500_000
+  const others = encodeHostFrame(one(half)).length * 2 - half
+  const grantedFor = async (bytes: number): Promise<readonly ApplicationFrame[]> => {
+    const { written, end } = followInMemory([one(half), one(bytes - others), head, last])
+    await end
+    return written.slice(1)
+  }
+  assert.deepEqual(await grantedFor(mebibyte - 1), [])
+  assert.deepEqual(await grantedFor(mebibyte), [{ kind: 'credit', bytes: mebibyte }])
+})
+
+test('a Host is penalised for a malformed row, and not for what fails in the application', async () => {
+  const followed = (thrown: Error): InMemory =>
+    followInMemory([part(0, { last: true }), last], { onBlock: () => Promise.reject(thrown) })
+  const row = followed(new ServiceError('VIEWS_ROW_MALFORMED', 'a row is cut off'))
+  await assert.rejects(row.end, {
+    code: 'APP_HOST_REFUSED',
+    message: 'a Host breaks the protocol: a row is cut off',
+    facts: { peer: row.peer },
+  })
+  assert.deepEqual([row.penalised, row.ended.aborted], [[row.peer, 'a row is cut off'], true])
+  const failed = new ServiceError('STORE_WRITE_FAILED', 'the disk is full')
+  const disk = followed(failed)
+  await assert.rejects(disk.end, failed)
+  assert.deepEqual([disk.penalised, disk.ended.aborted], [[], true])
 })
