@@ -6,6 +6,7 @@ import { until } from '../../support/p2p-room.ts'
 import { connect, madeBlocks, storedTo } from '../support/follower-stream.ts'
 import { madeView, otherView } from '../support/made-chain.ts'
 import { madeExcerpt } from '../support/made-host.ts'
+import { clockOf } from '../support/test-clock.ts'
 import { openTestFollower } from '../support/test-follower.ts'
 
 const A = testSigner('A', 'Ed25519')
@@ -99,6 +100,18 @@ test('a block of which nothing is known of what a Host signed is told after a wh
   assert.equal(follower.unheard(otherView, B.identity, 0), null)
   await b.onStatement(madeExcerpt({ ...block, rows: other.rows }, B))
   assert.equal(follower.unheard(madeView, B.identity, 0), null)
+})
+
+test('a block has waited long enough for a signature once so much time has passed', async (t) => {
+  const { pass } = clockOf(t)
+  const opened = await openTestFollower(t, both)
+  await connect(t, opened, B, { feeds: [] })
+  await (await connect(t, opened, A)).feed(madeBlocks(1, 5))
+  const unheard = (): number | null => opened.follower.unheard(madeView, B.identity, 10_000)
+  pass(9_999)
+  assert.equal(unheard(), null)
+  pass(1)
+  assert.equal(unheard(), 5)
 })
 
 test('an old statement that another Host passes on does not replace what a Host says itself', async (t) => {

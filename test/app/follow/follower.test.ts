@@ -1,13 +1,21 @@
 /** What an application makes of what its Hosts send, message by message. */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
+import { createBlockStore } from '../../../src/app/follow/block-store.ts'
 import { usualPatience } from '../../../src/app/follow/patience.ts'
+import { openToldHeights } from '../../../src/app/follow/told-heights.ts'
 import type { DigestSigner } from '../../../src/identity/signature.ts'
 import type { Seal } from '../../../src/primitives/seal.ts'
 import { signSeal, testSigner } from '../../support/chain/sealed-blocks.ts'
 import { testNetwork } from '../../support/p2p-room.ts'
 import { connect, madeBlocks, type OpenedFollower, storedTo } from '../support/follower-stream.ts'
-import { createMadeChain, type MadeBlock, madeView, otherView } from '../support/made-chain.ts'
+import {
+  createMadeChain,
+  type MadeBlock,
+  madeView,
+  otherView,
+  sdlOf,
+} from '../support/made-chain.ts'
 import { madeExcerpt } from '../support/made-host.ts'
 import { openTestFollower } from '../support/test-follower.ts'
 
@@ -241,6 +249,75 @@ test('blocks of another branch than what is stored above a hole do not fill it',
     [0, 4],
     [6, 8],
   ])
+})
+
+/** The heights of the cursor by which a Host is asked that has nothing below a floor. */
+const askedBy = ({ follower }: OpenedFollower, peer: string, floor: number): unknown =>
+  follower
+    .opening({ peer, feeds: new Set([madeView]), floor })
+    .views[0]?.cursor.map(({ number }) => number)
+
+test('a Host is asked below a gap that it has, and above one whose end it does not have', async (t) => {
+  const { opened } = await openWithHole(t)
+  const all = [8, 7, 6, 2, 1, 0]
+  assert.deepEqual(
+    [3, 4, 6, 9, 10].map((floor) => askedBy(opened, 'a new peer', floor)),
+    [all.slice(3), all, all, all, []],
+  )
+  const filling = await openTestFollower(t, { ...alone, hole }, opened)
+  assert.deepEqual(
+    [0, 3, 4].map((floor) => askedBy(filling, 'a new peer', floor)),
+    [all.slice(3), all.slice(3), []],
+  )
+})
+
+test('a Host is asked from where it said what it has, and one that does not count from the top', async (t) => {
+  const opened = await openTestFollower(t, { ...both, minimumHosts: 1 })
+  const stranger = testSigner('a stranger', 'Ed25519')
+  const b = await connect(t, opened, B, { feeds: [] })
+  await connect(t, opened, stranger, { feeds: [] })
+  const a = await connect(t, opened, A)
+  const blocks = madeBlocks(4)
+  await a.feed(blocks)
+  await storedTo(opened, 3)
+  assert.deepEqual(askedBy(opened, B.identity, 0), [])
+  for (const block of blocks.slice(0, 2)) await b.onStatement(madeExcerpt(block, B))
+  assert.deepEqual(
+    [B, A, stranger].map(({ identity }) => askedBy(opened, identity, 0)),
+    [
+      [1, 0],
+      [3, 2, 1, 0],
+      [3, 2, 1, 0],
+    ],
+  )
+  await opened.follower.close()
+  // Writes are in order.
+  await opened.parts.store.putRecord('a later record', Buffer.of(1))
+  const kept = openToldHeights(opened.parts.store)
+  assert.deepEqual(
+    [B, A].map(({ identity }) => kept.of(identity)),
+    [
+      { host: B.identity, to: 1 },
+      { host: A.identity, to: 3 },
+    ],
+  )
+})
+
+test('what is stored goes up to the highest block, also where the View failed there', async (t) => {
+  const { follower, parts } = await openTestFollower(t, alone)
+  assert.equal(follower.progress(madeView).stored, -1)
+  await parts.views.hear(A.identity, madeView, sdlOf(madeView))
+  const view = parts.views.find(madeView) ?? assert.fail('it is known')
+  const store = createBlockStore(parts.store)
+  const [zero, one, two] = madeBlocks(3).map((block) => ({ ...block, sinceMs: 0 }))
+  assert.ok(zero && one && two)
+  assert.equal(follower.progress(madeView).stored, -1)
+  for (const block of [zero, two])
+    await store.put(view, [block], null, { seals: () => [], excerpts: () => [] })
+  await store.putFailure(view, one, 'it failed')
+  assert.equal(follower.progress(madeView).stored, 2)
+  await parts.store.truncateAbove(1)
+  assert.equal(follower.progress(madeView).stored, 1)
 })
 
 function assertBlock(block: MadeBlock | undefined): MadeBlock {
