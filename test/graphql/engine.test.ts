@@ -1,9 +1,15 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
+import { Registry } from 'prom-client'
+import { ServiceError } from '../../src/errors.ts'
+import { hostCollections } from '../../src/graphql/catalog/catalog.ts'
+import { openGraphql } from '../../src/graphql/graphql.ts'
+import { captureLog } from '../support/captured-log.ts'
 import { createChain } from '../support/chain/block-factory.ts'
+import { testNetwork } from '../support/chain/sealed-blocks.ts'
 import { metricValue } from '../support/metric-value.ts'
-import { openGraphqlRoom, readData, signedBlock } from './support/graphql-room.ts'
+import { openGraphqlRoom, operatorLimits, readData, signedBlock } from './support/graphql-room.ts'
 
 /** Reads all logs many times. */
 const once = 'Log(filter: {data: {_like: "%nothing%"}}) { data }'
@@ -124,14 +130,57 @@ test('a subscription is answered for the heights of an event, and refused as a q
   ])
 })
 
+test('a request that is not valid, or names no operation of several, has no kind and no View', async (t) => {
+  const { graphql } = await openGraphqlRoom(t)
+  for (const request of [
+    { query: '{' },
+    { query: 'query A { __typename } subscription B { Log { data } }' },
+    { query: 'subscription B { Log { data } }', operationName: 'C' },
+  ])
+    assert.deepEqual(
+      [graphql.operationKind(request), graphql.subscribedView(request)],
+      [null, null],
+      request.query,
+    )
+  const query = 'query A { __typename } subscription B { Log { data } }'
+  assert.equal(graphql.operationKind({ query, operationName: 'A' }), 'query')
+  assert.equal(graphql.operationKind({ query, operationName: 'B' }), 'subscription')
+})
+
+test('a failure with a code says what happened and what to do, any other where to look', async () => {
+  const { log, lines } = captureLog()
+  const answerOf = async (error: Error) => {
+    const reader = { snapshot: () => assert.fail(error) }
+    const graphql = openGraphql(
+      { network: testNetwork, limits: operatorLimits, collections: hostCollections },
+      { reader, registry: new Registry(), log },
+    )
+    const { data, errors } = await graphql.execute({ query: '{ Block { number } }' })
+    return [data, errors?.map(({ message, extensions }) => ({ message, ...extensions }))]
+  }
+  const code = 'STORE_NOT_OPEN'
+  const closed = new ServiceError(code, 'It was closed.', { remedy: 'Open it.' })
+  assert.deepEqual(await answerOf(closed), [null, [{ message: 'It was closed. Open it.', code }]])
+  const bare = new ServiceError(code, 'It was closed.')
+  assert.deepEqual(await answerOf(bare), [null, [{ message: 'It was closed.', code }]])
+  const message = 'The query failed inside the service; its log says why.'
+  assert.deepEqual(await answerOf(new Error('a secret')), [null, [{ message }]])
+  assert.equal(lines.filter(({ msg }) => msg === 'query failed').length, 3)
+})
+
 test('listeners are notified of new heights until they unsubscribe', async (t) => {
   const { graphql } = await openGraphqlRoom(t)
-  const heard: number[] = []
-  const stop = graphql.onHeight((height) => heard.push(height))
+  const heard: unknown[] = []
+  const stop = graphql.onHeight((height, view) => heard.push([height, view]))
   graphql.notify(7)
+  graphql.notifyRows('Payment', 6)
   stop()
   graphql.notify(8)
-  assert.deepEqual(heard, [7])
+  graphql.notifyRows('Payment', 8)
+  assert.deepEqual(heard, [
+    [7, null],
+    [6, 'Payment'],
+  ])
 })
 
 test('an empty store returns empty lists', async (t) => {

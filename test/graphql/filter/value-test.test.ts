@@ -19,7 +19,12 @@ test('quantities are read from decimal, hex and numbers, and compare as numbers'
     }),
   )
   assert.equal(parseHexQuantity(42), '0x2a')
+  assert.equal(parseHexQuantity(' 42 '), '0x2a')
+  assert.equal(parseHexQuantity(Number.MAX_SAFE_INTEGER), '0x1fffffffffffff')
   for (const bad of [
+    (1n << 256n).toString(),
+    '4 2',
+    Number.MAX_SAFE_INTEGER + 1,
     '',
     '0x',
     '-1',

@@ -4,7 +4,9 @@ import fc from 'fast-check'
 import {
   bothCursor,
   eitherCursor,
+  emptyCursor,
   type HeightCursor,
+  linkedCursor,
   locationsCursor,
   rangesCursor,
 } from '../../../src/graphql/scan/height-cursor.ts'
@@ -13,6 +15,7 @@ import {
   intersectSpans,
   mergeSpans,
   type Span,
+  type SpanSet,
   uniteSpans,
 } from '../../../src/graphql/scan/spans.ts'
 import { createTopK } from '../../../src/graphql/scan/top-k.ts'
@@ -88,6 +91,44 @@ test('cursors unite and intersect like sets, in both directions', () => {
       assert.deepEqual(walk(combined, descending), inOrder)
     }),
   )
+})
+
+/** A cursor over some heights, of each of which it names these positions. */
+function cursorOf(set: readonly number[], spans: SpanSet): HeightCursor {
+  const seek = (height: number) => set.find((each) => each >= height) ?? null
+  return { width: 1, seek, spans: () => spans }
+}
+
+const spansAt = (cursor: HeightCursor, height: number): SpanSet =>
+  cursor.spans({ height } as never, 'Log')
+
+test('positions of a height are those of the cursors that have it: of all, or of any', () => {
+  const one = cursorOf([1, 3], [[0, 5]])
+  const other = cursorOf([2, 3], [[4, 9]])
+  assert.deepEqual(
+    [1, 2, 3].map((height) => spansAt(eitherCursor([one, other], false), height)),
+    [[[0, 5]], [[4, 9]], [[0, 9]]],
+  )
+  assert.deepEqual(
+    [1, 2, 3].map((height) => spansAt(bothCursor([one, other]), height)),
+    [[], [], [[4, 5]]],
+  )
+  const ranges = rangesCursor([[3, 3]], false)
+  assert.deepEqual(spansAt(bothCursor([one, ranges]), 3), [[0, 5]])
+  assert.deepEqual([emptyCursor.seek(0), spansAt(emptyCursor, 0)], [null, []])
+  const block = { height: 3 } as never
+  assert.equal(linkedCursor(one, 'Transaction').spans(block, null), 'whole')
+  assert.equal(linkedCursor(ranges, 'Transaction').spans(block, 'Log'), 'whole')
+})
+
+test('cursors that do not agree for 256 steps end a step at a height without any position', () => {
+  const everyOther = (from: number) => Array.from({ length: 500 }, (_, index) => from + 2 * index)
+  const both = bothCursor([cursorOf(everyOther(0), 'whole'), cursorOf(everyOther(1), 'whole')])
+  assert.equal(both.seek(0), 256)
+  assert.deepEqual(spansAt(both, 256), [])
+  assert.equal(both.seek(257), 513)
+  const agreeing = [cursorOf([...everyOther(0), 256], 'whole'), cursorOf([256], 'whole')]
+  assert.equal(bothCursor(agreeing).seek(0), 256)
 })
 
 test('a combined cursor counts as many comparisons a height as all that it is made of', () => {
