@@ -2,7 +2,7 @@
 import { didYouMean, nearestName } from '../did-you-mean.ts'
 import { ServiceError } from '../errors.ts'
 import { followLimits } from '../follow/follow-limits.ts'
-import { parsePeerAddresses } from '../p2p/peers/address.ts'
+import { parsePeerAddresses, withoutPeer } from '../p2p/peers/address.ts'
 import { maxInt } from '../primitives/bounds.ts'
 import { peerAtEnd } from '../service/settings/peer-at-end.ts'
 import { parseViewID } from '../views/view-id.ts'
@@ -40,8 +40,7 @@ export function checkOptions(options: AppOptions): CheckedOptions {
   if (typeof path !== 'string' || path === '') throw invalid('path', path, 'the path of a folder')
   if (!networkPattern.test(network))
     throw invalid('network', network, 'a chain and a network, as in Ethereum__Mainnet')
-  const peers = listOf('peers', options.peers, maxPeers, (text) => text)
-  parsePeerAddresses(peers)
+  const peers = peersOf(options.peers)
   const hosts = options.hosts === undefined ? null : identitiesOf('hosts', options.hosts)
   const signers = identitiesOf('signers', options.signers ?? [])
   const { size: known } = new Set(hosts ?? peers.map(peerAtEnd))
@@ -90,6 +89,16 @@ function listOf(
   if (!Array.isArray(list) || list.length === 0 || list.length > most)
     throw invalid(name, list, `a list of 1 to ${most}`)
   return [...new Set(list.map((text) => check(text, name)))]
+}
+
+/** In the one spelling of which the end is the peer ID as a connection names it, so that the peer is known by it. */
+function peersOf(list: readonly string[]): readonly string[] {
+  const given = listOf('peers', list, maxPeers, (text, name) => {
+    if (typeof text === 'string' && text.trim() !== '') return text
+    throw invalid(name, text, 'addresses of Hosts that end in /p2p/ and a peer ID')
+  })
+  const found = parsePeerAddresses(given)
+  return [...new Set(found.map(({ id, address }) => `${withoutPeer(address)}/p2p/${id}`))]
 }
 
 function identitiesOf(name: string, list: readonly string[]): readonly string[] {

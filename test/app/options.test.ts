@@ -1,6 +1,7 @@
 /** What an application accepts of each option, at its bounds. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { peerIdFromString } from '@libp2p/peer-id'
 import type { AppOptions } from '../../src/app/contract.ts'
 import { checkOptions } from '../../src/app/options.ts'
 import { namedHash } from '../support/chain/opaque-blocks.ts'
@@ -74,6 +75,27 @@ test('1 to 64 Views are followed of 1 to 16 peers', () => {
   for (const count of [1, 16]) assertAccepted({ peers: many(count, peer) })
   for (const count of [0, 17]) assertRefused('peers', many(count, peer), /a list of 1 to 16\.$/)
   assertRefused('views', view, /a list of 1 to 64/)
+})
+
+test('a peer is the same in each spelling of its address, and what is blank is none', () => {
+  const spellings = [
+    peer(1),
+    ` ${peer(1)}\n`,
+    `${peer(1)}/`,
+    peer(1).replace(peerID, peerIdFromString(peerID).toCID().toString()),
+  ]
+  for (const spelling of spellings)
+    assert.deepEqual(checkOptions({ ...least, peers: [spelling] }).peers, [peer(1)], spelling)
+  assert.deepEqual(checkOptions({ ...least, peers: spellings }).peers, [peer(1)])
+  for (const text of ['', ' \n', 7, null])
+    assert.throws(() => checkOptions({ ...least, peers: [peer(1), text as string] }), {
+      code: 'APP_OPTION_INVALID',
+      message: `the option peers is ${JSON.stringify(text)}`,
+      remedy: 'Accepted is addresses of Hosts that end in /p2p/ and a peer ID.',
+    })
+  assert.throws(() => checkOptions({ ...least, peers: ['/ip4/127.0.0.1/tcp/1'] }), {
+    code: 'P2P_ADDRESS_INVALID',
+  })
 })
 
 test('a View is named by its long ID', () => {
