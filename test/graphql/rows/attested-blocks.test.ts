@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createMemoryPool } from '../../../src/graphql/budget/memory-pool.ts'
-import { createQueryBudget, createQueryScheduler } from '../../../src/graphql/budget/query-budget.ts'
+import {
+  createQueryBudget,
+  createQueryScheduler,
+} from '../../../src/graphql/budget/query-budget.ts'
 import { createAttestedBlocks } from '../../../src/graphql/rows/attested-blocks.ts'
 import { type BlockView, emptyMemo } from '../../../src/graphql/rows/block-view.ts'
 import { opaqueBlock, opaqueSeal } from '../../support/chain/opaque-blocks.ts'

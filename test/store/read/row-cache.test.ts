@@ -52,16 +52,19 @@ test('a block is read once by its serial number', () => {
 
 test('pages, directories and chunks are read once by serial number and place', () => {
   const cache = createRowCache(1_000_000)
-  const places = [
+  const places: readonly (readonly [number, number])[] = [
     [7, 0],
     [7, 1],
     [8, 0],
     [7, 65_535],
-  ] as const
+  ]
   const named = ([serial, place]: readonly [number, number]) => Buffer.from(`${serial} ${place}`)
   const unused = () => assert.fail('it is known')
   for (const place of places)
-    assert.deepEqual(cache.indexPage(...place, () => named(place)), named(place))
+    assert.deepEqual(
+      cache.indexPage(...place, () => named(place)),
+      named(place),
+    )
   for (const place of places) assert.deepEqual(cache.indexPage(...place, unused), named(place))
   const chunks = places.map((_, index) => chunkOf(index))
   const chunkAt = (index: number) => chunks[index] ?? assert.fail('there is one')
