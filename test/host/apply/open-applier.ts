@@ -1,6 +1,7 @@
 /** The writer's part of a Host over a real store, with a clock that a test can move on. */
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
+import { setImmediate } from 'node:timers/promises'
 import { type Applier, createApplier } from '../../../src/host/apply/applier.ts'
 import type { ChainOptions } from '../../../src/host/apply/chain-state.ts'
 import type { Outcome, Stored } from '../../../src/host/apply/outcome.ts'
@@ -29,11 +30,11 @@ export interface TestApplier {
   readonly applier: Applier
   /** What was written, in order. */
   readonly writes: readonly Stored[]
-  /** Receives a message like one that came by gossip. */
+  /** Receives a message like one that came by gossip; all that followed from it is done then. */
   receive(block: TestSealedBlock | Uint8Array): Promise<Outcome>
   /** Hears that these signers stand on a block. */
   stand(block: { readonly number: number; readonly hash: string }, ...who: DigestSigner[]): void
-  /** Lets this many milliseconds pass. */
+  /** Lets this many milliseconds pass; all that followed from it is done then. */
   pass(ms: number): Promise<void>
 }
 
@@ -68,6 +69,14 @@ export async function openApplier(t: TestContext, setup: Setup = {}): Promise<Te
     await applier.close()
     await store.close()
   })
+  /** The applier goes on in later turns of the event loop, for as long as each of them writes something. */
+  const settle = async (): Promise<void> => {
+    const before = writes.length
+    await setImmediate()
+    await applier.drain()
+    await setImmediate()
+    if (writes.length > before) await settle()
+  }
   return {
     store,
     applier,
@@ -75,6 +84,7 @@ export async function openApplier(t: TestContext, setup: Setup = {}): Promise<Te
     receive: async (block) => {
       const bytes = block instanceof Uint8Array ? block : block.bytes
       const { outcome } = await applier.receive(Uint8Array.from(bytes), true)
+      await settle()
       return outcome
     },
     stand: ({ number, hash }, ...who) => {
@@ -87,7 +97,7 @@ export async function openApplier(t: TestContext, setup: Setup = {}): Promise<Te
     pass: async (ms) => {
       clockMs += ms
       applier.tick()
-      await applier.drain()
+      await settle()
     },
   }
 }
