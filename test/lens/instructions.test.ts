@@ -52,6 +52,7 @@ const indices = [[], [0], [0, 0], [6]]
 const memoryArguments = [
   [0, 0xfe, 0x01],
   [0, 0xfe, 0x01, 0],
+  [0, 0xfe, 0x01, 7],
 ]
 const constants = [
   repeated(4, 0xfe),

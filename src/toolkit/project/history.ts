@@ -105,8 +105,7 @@ export function createHistory(places: ProjectPlaces): History {
           for (const lens of (await history.readRevision(name, revision)).lenses)
             wanted.add(`${lens.sha256}.wasm`)
       for (const file of await listFolder(places, modules))
-        if (modulePattern.test(file) && !wanted.has(file))
-          await rm(join(modules, file), { force: true })
+        if (modulePattern.test(file) && !wanted.has(file)) await rm(join(modules, file))
     },
     readWire: (state) => readProjectFile(places, wirePath(state), viewLimits.wire),
     keepWire: (state, wire) => writeProjectFile(places, wirePath(state), wire),
@@ -124,5 +123,5 @@ export async function discard(places: ProjectPlaces, folder: string): Promise<vo
     if (isMissing(error)) return
     throw error
   }
-  await rm(away, { recursive: true, force: true })
+  await rm(away, { recursive: true })
 }

@@ -121,6 +121,17 @@ describe('a View whose rows take more than they may', () => {
     assert.deepEqual(await doneWithin(bytes - 1), [[2], bytes / 2])
   })
 
+  it('loses block 0 alone where that is enough', async (t) => {
+    const store = await openStore(t)
+    await putChain(store, 0, 2)
+    for (const height of [0, 1, 2]) await put(store, [height], maxViewBytes / 2)
+    store.reader.read((snapshot) => {
+      assert.deepEqual(doneOf(snapshot), [1, 2])
+      assert.equal(snapshot.viewFrom(slot), 1)
+      assert.equal(storedRows(snapshot, slot, 0), null)
+    })
+  })
+
   it('leaves other Views and blocks without rows alone, and forgets old failures', async (t) => {
     const store = await openStore(t)
     await putChain(store, 1, 40)
