@@ -13,6 +13,14 @@ test('a buffer that was given back is used again where it is large enough', () =
   assert.notEqual(buffers.borrow(1), first, 'it is in use')
 })
 
+test('each of several buffers that were given back is used again', () => {
+  const buffers = createResponseBuffers(2)
+  const given = [buffers.borrow(1), buffers.borrow(1)]
+  for (const buffer of given) buffers.release(buffer)
+  const taken = [buffers.borrow(1), buffers.borrow(1)]
+  assert.ok(given.every((buffer) => taken.includes(buffer)))
+})
+
 test('no more buffers are kept than are asked for, and none above 4 MiB', () => {
   const buffers = createResponseBuffers(1)
   const [one, two] = [buffers.borrow(1), buffers.borrow(1)]
