@@ -3,10 +3,12 @@ import { test } from 'node:test'
 import type { Condition } from '../../../../operator/api/status.ts'
 import type { Generator, Host } from '../../../../operator/api.ts'
 import {
+  chainIDOf,
   chainIDsOf,
   peersOf,
   referredGenerators,
   schemaGenerator,
+  wasReconciled,
 } from '../../../../operator/reconcile/fetch/generator-peers.ts'
 import {
   peersStatement,
@@ -68,6 +70,34 @@ test('a source that was chosen stays while it is gone for a while, not when it r
   const current = { name: 'first', namespace: 'validators' }
   assert.equal(schemaGenerator(host, referred(second), current)?.reference.name, 'first')
   assert.equal(schemaGenerator(host, referred(first, second), current)?.reference.name, 'second')
+})
+
+test('a source that was chosen stays though one before it would do, and its namesake is not it', () => {
+  const open = { schemaAuth: { allowedNamespaces: ['apps'] } }
+  const before = { ...first, spec: { ...first.spec, ...open } }
+  const sourceFor = (name: string, namespace: string): string | undefined =>
+    schemaGenerator(host, referred(before, second), { name, namespace })?.reference.name
+  assert.equal(sourceFor('second', 'apps'), 'second')
+  assert.equal(sourceFor('second', 'validators'), 'first')
+  assert.equal(sourceFor('another', 'apps'), 'first')
+})
+
+test('the chain ID of a Generator is what its node says, else what its spec wants', () => {
+  const { chain } = second.spec
+  const wanting = { ...second, spec: { ...second.spec, chain: { ...chain, id: 5 } } }
+  assert.equal(chainIDOf({ ...wanting, status: { nodes: [{ ordinal: 0, chainID: 1 }] } }), 1)
+  assert.equal(chainIDOf({ ...wanting, status: { nodes: [{ ordinal: 0 }] } }), 5)
+  assert.equal(chainIDOf(wanting), 5)
+  assert.equal(chainIDOf(second), null)
+})
+
+test('a Generator was reconciled once its status says of which generation it is', () => {
+  const isDone = (observedGeneration?: number): boolean =>
+    wasReconciled({
+      ...second,
+      status: { ...(observedGeneration !== undefined && { observedGeneration }) },
+    })
+  assert.deepEqual([undefined, -1, 0, 1].map(isDone), [false, false, true, true])
 })
 
 test('a Host without peers says what is missing', () => {

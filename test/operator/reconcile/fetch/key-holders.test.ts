@@ -41,6 +41,12 @@ test('after a restart of the operator a key belongs to the resource that has run
   assert.deepEqual(holders.hold('apps/old', said('one')), [])
 })
 
+test('a key that a status remembers is free once its resource has another', () => {
+  const holders = createKeyHolders(() => [hostWith('old', 'one')])
+  assert.deepEqual(holders.hold('apps/old', said('two')), [])
+  assert.deepEqual(holders.hold('apps/new', said('one')), [])
+})
+
 test('a key that is only said gives way to one that is shown, and one that was shown does not', () => {
   const holders = createKeyHolders(() => [hostWith('a-thief', 'one'), hostWith('victim', 'one')])
   const byVictim = [{ holder: 'apps/victim', fingerprint: 'one' }]

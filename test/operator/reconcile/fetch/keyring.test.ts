@@ -131,3 +131,20 @@ test('replicas that a resource had are those whose key its status remembers', ()
   assert.deepEqual(knownOrdinals(before), [2])
   assert.deepEqual(knownOrdinals({ ...host, status: {} }), [])
 })
+
+test('a keyring that goes is waited for, but by a resource that had its keys', async () => {
+  put({ 0: key('a') }, { deletionTimestamp: '2026-01-01T00:00:00Z' })
+  await assert.rejects(read(), { code: 'OPERATOR_LEAVING' })
+  const status = { nodes: [{ ordinal: 0, keyringFingerprint: 'abc' }] }
+  const before = await readKeyring(room.client.api, { ...host, status }, new Map(), signal)
+  assert.equal(before.exists, true)
+})
+
+test('a keyring of a deleted resource of the same name is waited for by any', async () => {
+  const status = { nodes: [{ ordinal: 0, keyringFingerprint: 'abc' }] }
+  put({ 0: key('a') }, { ownerReferences: [{ ...ownerReference(host), uid: 'former' }] })
+  for (const each of [host, { ...host, status }])
+    await assert.rejects(readKeyring(room.client.api, each, new Map(), signal), {
+      code: 'OPERATOR_LEAVING',
+    })
+})

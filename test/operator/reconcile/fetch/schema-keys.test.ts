@@ -7,10 +7,12 @@ import {
   type SchemaKeysParts,
 } from '../../../../operator/reconcile/fetch/schema-keys.ts'
 import { generatorObjects } from '../../../../operator/resources/generator-objects.ts'
+import { secretValue } from '../../../../operator/resources/names/secret.ts'
 import { readDiscovered } from '../../../../operator/resources/pod/discovered.ts'
 import { builtinTypes } from '../../../../operator/runtime/client/resource-type.ts'
 import { generatorContext, readGenerator } from '../../../support/resources/operator-cases.ts'
 import { kubernetesRoom } from '../../support/kubernetes-room.ts'
+import { send, status } from '../../support/kubernetes-server.ts'
 import { emptyState } from '../../support/operator-findings.ts'
 
 const generator = readGenerator('generator-minimal')
@@ -74,4 +76,18 @@ test('while paused no key is generated, and the Secret is reported as one that w
   assert.equal(keys, '')
   assert.deepEqual(made?.data, { keys: '' })
   assert.equal(room.server.get(path), undefined)
+})
+
+test('keys that may not be read are made, other failures are told', async () => {
+  const refused = async (code: number, reason: string): Promise<GeneratorKeys> => {
+    room.server.faults.clear()
+    room.server.faults.add((_, response) => {
+      send(response, code, status(code, reason))
+      return true
+    })
+    return await findSchemaKeys(generator, partsOf(false))
+  }
+  const { keys, made } = await refused(403, 'Forbidden')
+  assert.equal(made && secretValue(made, 'keys'), keys)
+  await assert.rejects(refused(422, 'Invalid'), { code: 'OPERATOR_API_INVALID' })
 })

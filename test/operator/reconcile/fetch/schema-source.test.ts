@@ -1,6 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { GeneratorReference } from '../../../../operator/api/common-spec.ts'
 import type { Generator, Host } from '../../../../operator/api.ts'
+import type { Referred } from '../../../../operator/reconcile/fetch/generator-peers.ts'
+import type { FetchParts } from '../../../../operator/reconcile/fetch/kind-logic.ts'
+import {
+  findSchemaSource,
+  type GeneratorSchema,
+} from '../../../../operator/reconcile/fetch/schema-source.ts'
 import { createHostLogic } from '../../../../operator/reconcile/host-logic.ts'
 import { secretValue } from '../../../../operator/resources/names/secret.ts'
 import { hostContext, readGenerator, readHost } from '../../../support/resources/operator-cases.ts'
@@ -114,4 +121,72 @@ test('a Host is handed the key that the connection Secret says, where it is one 
   put('schema-keys', { keys: btoa('only') })
   put('connection', { 'schema-key': btoa('old') })
   assert.equal(await token(), 'only')
+})
+
+const reference = { name: 'beside', namespace }
+const open: Referred = { reference, generator: beside, isWatched: true }
+const closed: Referred = {
+  ...{ reference: { name: 'beside', namespace: 'elsewhere' }, isWatched: true },
+  generator: { ...beside, metadata: { ...beside.metadata, namespace: 'elsewhere' } },
+}
+const absent: Referred = { ...closed, generator: null }
+
+/** Where a Host without pods has its schema from, and whether a key is taken back. */
+async function schemaOf(
+  all: readonly Referred[],
+  schemaSource: Required<GeneratorReference> | null = null,
+): Promise<GeneratorSchema> {
+  const parts = {
+    api: room.client.api,
+    recorded: { ...emptyState.recordedDiscovered, schemaSource },
+  }
+  const now = (): Date => new Date(madeAt)
+  const { signal } = new AbortController()
+  return await findSchemaSource(host, all, { ...parts, hadPods: false, now, signal } as FetchParts)
+}
+
+test('a Host does not wait for a Generator whose namespace nobody watches', async () => {
+  const waits = async (isWatched: boolean): Promise<boolean> => {
+    const { facts } = await schemaOf([{ reference, generator: null, isWatched }])
+    return facts.awaited !== null
+  }
+  assert.deepEqual([await waits(true), await waits(false)], [true, false])
+})
+
+test('the schema is that of a Generator with a key, or the same as before without one', async () => {
+  const found = { schemaSource: reference, keyless: null, isRefused: false, awaited: null }
+  const keyless = { ...found, schemaSource: null, keyless: reference, awaited: reference }
+  assert.deepEqual((await schemaOf([open])).facts, keyless)
+  assert.deepEqual((await schemaOf([open], reference)).facts, found)
+  const namesakes = [
+    { ...reference, name: 'another' },
+    { ...reference, namespace: 'elsewhere' },
+  ]
+  for (const other of namesakes) assert.deepEqual((await schemaOf([open], other)).facts, keyless)
+  const path = `/api/v1/namespaces/${namespace}/secrets/beside-generator-schema-keys`
+  room.server.put(path, { data: { keys: btoa('key') } } as never)
+  assert.deepEqual(await schemaOf([open]), { facts: found, token: 'key', isTakenBack: false })
+})
+
+test('a Host is refused where Generators are there and none lets its namespace have a key', async () => {
+  const isRefused = async (...all: readonly Referred[]): Promise<boolean> =>
+    (await schemaOf(all)).facts.isRefused
+  const unknown = { ...absent, reference: { name: 'none', namespace } }
+  assert.equal(await isRefused(closed), true)
+  assert.equal(await isRefused(unknown, closed), true)
+  assert.equal(await isRefused(unknown), false)
+  assert.equal(await isRefused(closed, open), false)
+  assert.equal(await isRefused(), false)
+})
+
+test('a key that a Host was handed is taken back when no Generator allows it any more', async () => {
+  const isTakenBack = async (
+    all: readonly Referred[],
+    before: Required<GeneratorReference> | null,
+  ): Promise<boolean> => (await schemaOf(all, before)).isTakenBack
+  assert.equal(await isTakenBack([closed], closed.reference), true)
+  assert.equal(await isTakenBack([], reference), true)
+  assert.equal(await isTakenBack([closed], null), false)
+  assert.equal(await isTakenBack([absent], absent.reference), false)
+  assert.equal(await isTakenBack([closed, open], closed.reference), false)
 })

@@ -43,6 +43,13 @@ test('a claim that the cluster’s controllers made and bound is unused, whateve
   assert.deepEqual(await found(), ['claim'])
 })
 
+test('what else was written into the status of a claim does not say who bound it', async () => {
+  const fieldsV1 = { 'f:status': { 'f:conditions': {} } }
+  const resizer = { manager: 'csi-resizer', operation: 'Update', subresource: 'status', fieldsV1 }
+  put([resizer, ...madeBy(ofSet)])
+  assert.deepEqual(await found(), ['claim'])
+})
+
 test('a claim that somebody else made, and chose the volume of, may have an identity', async () => {
   put(madeBy({ ...ofSet, made: 'kubectl-create' }))
   assert.deepEqual(await found(), [])

@@ -10,6 +10,7 @@ import {
   homelessStatement,
   type UpstreamFacts,
 } from '../../../../operator/reconcile/fetch/upstream.ts'
+import type { ExecutionNode } from '../../../../operator/resources/pod/context.ts'
 import {
   discoveredAnnotations,
   readDiscovered,
@@ -132,16 +133,28 @@ test('pods that may not be read may be in the network of machines, other failure
 
 test('a Service that the operator may not read holds up nothing, and is reported with the remedy', async () => {
   const generator = reading(service('geth'))
-  const recorded = readDiscovered(undefined)
   const { signal } = new AbortController()
-  const look = async (): Promise<UpstreamFacts> =>
-    await findUpstream(generator, { api: room.client.api, recorded, signal })
+  const look = async (executionNode: ExecutionNode | null = null): Promise<UpstreamFacts> => {
+    const recorded = { ...readDiscovered(undefined), executionNode }
+    return await findUpstream(generator, { api: room.client.api, recorded, signal })
+  }
   room.server.faults.add((_, response) => {
     send(response, 403, status(403, 'Forbidden'))
     return true
   })
   const hidden = await look()
   assert.deepEqual(hidden, { ...unknown, hiddenService: 'nodes/geth' })
+  assert.deepEqual(await look(geth), {
+    ...hidden,
+    executionNode: { ...geth, isHostNetwork: true },
+  })
+  assert.ok(room.server.requests.every(({ path }) => path.endsWith('/services/geth')))
+  room.server.faults.clear()
+  room.server.faults.add((_, response) => {
+    send(response, 422, status(422, 'Invalid'))
+    return true
+  })
+  await assert.rejects(look(), { code: 'OPERATOR_API_INVALID' })
   assert.equal(
     apartRemark(generator, hidden),
     "The Generator is not kept near its execution node, since the operator may not read Service nodes/geth: add its namespace to the operator's (scope.namespaces of its chart).",
