@@ -63,11 +63,5 @@ function withOwnerAlone(
   const { uid, requested: size, labels, annotations } = claim
   const facts = { uid, size, keyringFingerprint: null, start: null }
   const { metadata, ...applied } = claimApplied(resource, volume, ordinal, facts)
-  const ours = Object.keys(metadata?.labels ?? {})
-  const kept = Object.entries(labels).filter(([name]) => ours.includes(name))
-  const object = {
-    ...applied,
-    metadata: { ...metadata, labels: Object.fromEntries(kept), annotations },
-  }
-  return object as KubernetesObject
+  return { ...applied, metadata: { ...metadata, labels, annotations } } as KubernetesObject
 }

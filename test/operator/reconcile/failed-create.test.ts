@@ -51,11 +51,12 @@ test('Ready says in the words of the Event why a pod is not made, and the Statef
 test('it is nudged twice a minute, also by the next operator, and no more once the pod is there', async () => {
   await record('new', '11:59:50')
   await room.reconcile(host)
-  room.pass(29_000)
+  await room.reconcile(host)
+  room.pass(29_999)
   room.restart()
   await room.reconcile(host)
   assert.deepEqual(room.writes(), [nudge])
-  room.pass(1_000)
+  room.pass(1)
   await room.reconcile(host)
   assert.deepEqual(room.writes(), [nudge])
   await room.start(host)
@@ -63,6 +64,15 @@ test('it is nudged twice a minute, also by the next operator, and no more once t
   await room.reconcile(host)
   assert.ok(!room.writes().includes(nudge))
   assert.deepEqual(ready().slice(0, 2), ['True', 'AllReady'])
+})
+
+test('a nudge that is said to be of the future, as by another clock, keeps it from none', async () => {
+  await record('new', '11:59:50')
+  await room.edit<KubernetesObject>('StatefulSet', 'mainnet-host', ({ metadata }) =>
+    Object.assign(metadata?.annotations ?? {}, { 'viewmesh.io/nudged-at': '2026-01-01T12:00:10Z' }),
+  )
+  await room.reconcile(host)
+  assert.deepEqual(room.writes(), [nudge])
 })
 
 test('an Event of another pod, or of long ago, says nothing about a pod that is missing', async () => {

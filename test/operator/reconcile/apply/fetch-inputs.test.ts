@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { beforeEach, test } from 'node:test'
 import type { V1ObjectMeta } from '@kubernetes/client-node'
 import type { Generator, Host, Workload } from '../../../../operator/api.ts'
 import { applySecrets } from '../../../../operator/reconcile/apply/apply-secrets.ts'
@@ -30,13 +30,19 @@ const path = `/api/v1/namespaces/${host.metadata.namespace}/secrets/mainnet-host
 
 const room = kubernetesRoom()
 
+/** The time of the test that runs; it begins with 0. */
+const clock = { nowMs: 0 }
+beforeEach(() => {
+  clock.nowMs = 0
+})
+
 type FetchAndApply<R extends Workload, F> = (
   of: R,
   memory: ResourceMemory<F>,
   state: ObservedState,
 ) => Promise<void>
 
-/** Fetches the inputs of a Host at a time that stands still; notes of Events go to `reported`. */
+/** Fetches the inputs of a Host, which names no Generator; notes of Events go to `reported`. */
 function fetchEvery(intervalMs: number, reported: string[] = []): FetchAndApply<Host, SchemaFacts> {
   const logic = createHostLogic(viewOf([]).resources.Generator, noViews)
   return fetchAndApply(logic, partsOf<Host>(intervalMs, reported))
@@ -66,7 +72,7 @@ function partsOf<R extends Workload>(intervalMs: number, reported: string[]): Re
     options: { clusterDomain, defaults },
     events,
     now: () => new Date(0),
-    nowMs: () => 0,
+    nowMs: () => clock.nowMs,
     resync: { ...createResyncInterval(5_000, () => 1), intervalMs: () => intervalMs },
   } as unknown as ReconcileParts<R>
 }
@@ -85,6 +91,40 @@ test('between two polls nothing is fetched, unless the spec changes or a pod com
   assert.deepEqual(requested, [true, false, true, false])
   assert.equal(await asks(changed, running), true)
   assert.equal(await asks(changed, running), false)
+})
+
+test('everything is fetched again nine tenths of an interval after it was fetched', async () => {
+  const fetch = fetchEvery(1_000)
+  const memory = createMemories<SchemaFacts>().of(host)
+  const asked: number[] = []
+  for (const nowMs of [5_000, 5_899, 5_900, 6_799, 6_800]) {
+    clock.nowMs = nowMs
+    const before = room.server.requests.length
+    await fetch(host, memory, emptyState)
+    if (room.server.requests.length > before) asked.push(nowMs)
+  }
+  assert.deepEqual(asked, [5_000, 5_900, 6_800])
+})
+
+test('what is watched calls for another fetch where it goes into what is fetched', async () => {
+  let watched = 'as it was'
+  const logic = createHostLogic(viewOf([]).resources.Generator, noViews)
+  const watching = { ...logic, refetchKey: () => watched }
+  const fetch = fetchAndApply(watching, partsOf<Host>(1_000, []))
+  const memory = createMemories<SchemaFacts>().of(host)
+  const asks = async (of: Host): Promise<boolean> => {
+    const before = room.server.requests.length
+    await fetch(of, memory, emptyState)
+    return room.server.requests.length > before
+  }
+  const annotations = { 'viewmesh.io/reconcile-at': 'now' }
+  const requested = { ...host, metadata: { ...host.metadata, annotations } }
+  const status = { nodes: [{ ordinal: 0, addresses: ['/dns4/a/tcp/9171/p2p/b'] }] }
+  for (const each of [host, requested, { ...host, status }, host]) {
+    assert.deepEqual([await asks(each), await asks(each)], [true, false])
+  }
+  watched = 'another'
+  assert.deepEqual([await asks(host), await asks(host)], [true, false])
 })
 
 test('a Secret that is created again is reported in an Event, a new one is not', async () => {

@@ -101,4 +101,7 @@ test('owners alone are written: wrong marks, labels and sizes of a claim stay as
     },
     spec: { resources: { requests: { storage: '1Mi' } } },
   })
+  const before = room.server.requests.length
+  await followPolicies(room.client.api, host, { keyring: false, claims: [] }, signal)
+  assert.equal(room.server.requests.length, before)
 })
