@@ -179,7 +179,7 @@ async function writeObject<R extends Workload>(
   run.log.info({ kind, object: name, action, fields }, 'object written')
   if (action === 'correct') recordDrift(parts, resource, difference, corrected)
   if (kind === 'StatefulSet') recordReplacement(parts, resource, difference, state)
-  if (kind === 'ConfigMap' && action !== 'create') {
+  if (kind === 'ConfigMap') {
     await triggerConfigSync(parts, resource, markOf(difference.object) ?? '', run)
   }
 }

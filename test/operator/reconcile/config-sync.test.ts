@@ -6,6 +6,7 @@ import { records } from '../../../operator/api/annotations.ts'
 import type { Host } from '../../../operator/api.ts'
 import type { KubernetesObject } from '../../../operator/runtime/client/kubernetes-object.ts'
 import { peerID, readHost } from '../../support/resources/operator-cases.ts'
+import { plainDefinition, viewWith } from '../../support/resources/view-cases.ts'
 import { send, status } from '../support/kubernetes-server.ts'
 import { reconcileRoom } from '../support/reconcile-room.ts'
 
@@ -22,8 +23,8 @@ async function editPod(ordinal: number, change: (pod: Pod) => void): Promise<voi
 const annotationOf = (kind: 'Pod' | 'ConfigMap', name: string, key: string): string | undefined =>
   room.read(kind, name).metadata?.annotations?.[key]
 
-/** Three pods, of which one has an address, one is terminating and one has not begun; then the ConfigMap changes. */
-async function changeConfig(): Promise<void> {
+/** Three pods, of which one has an address, one is terminating and one has not begun. */
+async function startPods(): Promise<void> {
   await room.put(host)
   await room.reconcile(host)
   await room.start(host)
@@ -35,6 +36,11 @@ async function changeConfig(): Promise<void> {
   await editPod(1, ({ metadata }) => {
     Object.assign(metadata ?? {}, { deletionTimestamp: '2026-01-01T12:00:00Z' })
   })
+}
+
+/** The same, and then the ConfigMap changes. */
+async function changeConfig(): Promise<void> {
+  await startPods()
   await room.edit<Host>('Host', 'mainnet', ({ spec }) => {
     Object.assign(spec, { bootstrapPeers: [`/dns4/peer.example.org/tcp/9171/p2p/${peerID}`] })
   })
@@ -51,6 +57,19 @@ test('a pod that runs gets the mark of its ConfigMap when that changes, and no o
   const mark = annotationOf('ConfigMap', 'mainnet-host-config', records.applied)
   assert.ok(mark)
   assert.equal(annotationOf('Pod', 'mainnet-host-0', records.configMap), mark)
+})
+
+test('a pod that runs is marked for the first View as well, whose ConfigMap is made then', async () => {
+  await startPods()
+  const view = viewWith('senders', { definition: plainDefinition }, host.metadata.namespace)
+  await room.put(view)
+  await room.reconcile(view)
+  room.writes()
+  await room.reconcile(host)
+  assert.deepEqual(room.writes(), [
+    'PATCH configmaps mainnet-host-views-0',
+    'PATCH pods mainnet-host-0',
+  ])
 })
 
 test('a pod that may not be marked sees its ConfigMap later, and all else is written', async () => {

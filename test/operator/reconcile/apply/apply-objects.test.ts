@@ -322,3 +322,27 @@ test('a part of the Views that is refused keeps nothing else from being written'
   assert.equal(writes().at(-1), 'PATCH statefulsets/mainnet-host')
   assert.deepEqual([...memory.objects.applied], ['StatefulSet mainnet-host'])
 })
+
+test('what is refused of the settings, or fails for a moment, ends the writing at once', async () => {
+  const ending = async (name: string, code: number): Promise<readonly string[]> => {
+    const memory = createMemories<SchemaFacts>().of(host)
+    const [config] = wanted.filter(({ kind }) => kind === 'ConfigMap')
+    const named = { ...config, metadata: { ...config?.metadata, name } } as ChildObject
+    const before = writes().length
+    room.server.faults.clear()
+    room.server.faults.add(({ method, path: where }, response) => {
+      if (method !== 'PATCH' || !where.endsWith(`/${name}`)) return false
+      send(response, code, status(code, 'No', 'no'))
+      return true
+    })
+    const settling = { plan: planOf([named, liveSet]), memory, state: emptyState, hold: false }
+    await assert.rejects(applyObjects(partsWith([]).parts, host, settling, run), /no$/)
+    return writes().slice(before)
+  }
+  assert.deepEqual(await ending('mainnet-host-config', 403), [
+    'PATCH configmaps/mainnet-host-config',
+  ])
+  assert.deepEqual(await ending('mainnet-host-views-0', 404), [
+    'PATCH configmaps/mainnet-host-views-0',
+  ])
+})

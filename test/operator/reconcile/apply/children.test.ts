@@ -148,6 +148,20 @@ test('Services of removed replicas, the budget and the policy go when they are n
   )
 })
 
+test('what is not wanted is left where it goes already, or belongs to others', () => {
+  const spec = { ...host.spec, networkPolicy: { enabled: false } }
+  const { objects } = hostObjects({ ...host, spec }, hostContext)
+  const deleted = (metadata: object): string[] => {
+    const live = edited('public-host', 'NetworkPolicy', (policy: KubernetesObject) =>
+      Object.assign(policy.metadata ?? {}, metadata),
+    )
+    return reported(differencesOf({ view: viewOf(live) }, host, objects, never))
+  }
+  assert.deepEqual(deleted({}), ['delete NetworkPolicy public-host'])
+  assert.deepEqual(deleted({ deletionTimestamp: '2026-01-01T12:00:00Z' }), [])
+  assert.deepEqual(deleted({ ownerReferences: [] }), [])
+})
+
 test('what belongs to others is neither taken over nor taken away', () => {
   const live = edited('public-host', 'Service', (service: V1Service) => {
     delete service.metadata?.ownerReferences
@@ -224,11 +238,15 @@ test('an Event says whose fields were taken back, and which', async () => {
   ])
 })
 
-test('of an object that goes another one of its name stays, and a refusal is told', async () => {
+test('of an object that goes nothing is remembered, another of its name stays, a refusal is told', async () => {
   const gone: Difference = {
     ...{ kind: 'Service', name: 'public-host-p2p-1', action: 'delete', drift: [] },
     ...{ object: null, live: null, uid: 'the one that goes' },
   }
+  const name = 'Service public-host-p2p-1'
+  const fields = [{ object: name, fields: ['spec.type'] }]
+  const known = nothingKnown({ changedByAdmission: fields })
+  known.answers.known.set(name, { wanted: 'a', fields: new Map() })
   const answered = async (code: number, reason: string): Promise<unknown> => {
     room.server.faults.clear()
     room.server.faults.add((_, response) => {
@@ -236,9 +254,10 @@ test('of an object that goes another one of its name stays, and a refusal is tol
       return true
     })
     const parts = { api: room.client.api, view: viewOf([]) }
-    return await applyDifference(parts as never, host, never, gone, new AbortController().signal)
+    return await applyDifference(parts as never, host, known, gone, new AbortController().signal)
   }
   assert.deepEqual(await answered(409, 'Conflict'), [])
+  assert.deepEqual([known.answers.known.size, known.answers.reported.size], [0, 0])
   const [asked] = room.server.requests
   assert.equal(asked?.method, 'DELETE')
   assert.match(JSON.stringify(asked.body), /"preconditions":\{"uid":"the one that goes"\}/)

@@ -90,3 +90,13 @@ test('what is refused of another object than a Service is reported, and nothing 
   )
   assert.deepEqual(room.writes(), Array(2).fill('PATCH statefulsets mainnet-host'))
 })
+
+test('what is refused though nobody edited a key is tried once', async () => {
+  refuse('/statefulsets/mainnet-host', 'application/', 422, invalid('spec.template'))
+  await room.edit<V1StatefulSet & KubernetesObject>('StatefulSet', 'mainnet-host', ({ spec }) =>
+    Object.assign(spec ?? {}, { replicas: 7 }),
+  )
+  room.writes()
+  await room.reconcile(host)
+  assert.deepEqual(room.writes(), ['PATCH statefulsets mainnet-host'])
+})

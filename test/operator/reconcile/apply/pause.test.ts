@@ -152,6 +152,18 @@ test('while paused an object that lost its owner, label or annotation is reporte
     assert.equal(await found(lost), `ServiceAccount ${name} changed`)
 })
 
+test('while paused an object that was only added to is reported, though a dry run leaves that', async () => {
+  const [object] = objects
+  assert.ok(object)
+  const difference = { kind: 'ServiceAccount', name: 'x', action: 'correct', object } as const
+  const found = async (addition: string | null): Promise<string | null> => {
+    const drift = [{ path: 'spec.a', live: 'b', addition }]
+    return await tryDifference(partsWith([]), { ...difference, drift, live: object }, signal)
+  }
+  assert.equal(await found('/spec/a'), 'ServiceAccount x changed (spec.a)')
+  assert.equal(await found(null), null)
+})
+
 const storage = { ...host.spec.storage, restartToResize: true }
 const restarting: Host = { ...host, spec: { ...host.spec, storage } }
 /** Pod 0 is older than the wait of its claims for a start. */
@@ -175,6 +187,10 @@ test('while paused a pod that would be recreated for a file system to grow waits
   ])
   const hold = { reason: 'SecretMissing', message: 'no' }
   assert.deepEqual(await waitingChanges(partsWith([]), restarting, { ...paused, hold }, signal), [])
+  const growing = { ...paused, plan: { ...none, isGrowing: true } }
+  assert.deepEqual(await waitingChanges(partsWith([]), restarting, growing, signal), [
+    'StatefulSet recreated for larger volumes',
+  ])
 })
 
 test('while paused nothing waits that something else would stop, but changes of owners', async () => {
@@ -185,6 +201,9 @@ test('while paused nothing waits that something else would stop, but changes of 
   assert.ok((await reported({})).length > 2)
   const problem = { reason: 'ChainMismatch', message: 'no' } as const
   assert.deepEqual(await reported({ problem }), inputs.waiting)
+  const withSet = partsWith(objects)
+  const ofProblem = await waitingChanges(withSet, restarting, { ...paused, problem }, signal)
+  assert.deepEqual(ofProblem, inputs.waiting)
   const lack = { reason: 'SecretMissing', message: 'no' } as const
   assert.deepEqual(await reported({ identity: { ...identity, lack } }), inputs.waiting)
   const owned = { keyring: true, claims: boundClaims(host).slice(0, 1) }
