@@ -9,8 +9,7 @@ const order = Buffer.from('fffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25
 
 /** True for `30 len 02 len R 02 len S`, minimal and positive, 0 < R < n and 0 < S <= n/2. */
 export function isStrictDer(der: Uint8Array): boolean {
-  if (der.length < 8 || der.length > 72 || der[0] !== 0x30 || der[1] !== der.length - 2)
-    return false
+  if (der[0] !== 0x30 || der[1] !== der.length - 2) return false
   const r = integerAt(der, 2)
   if (r === null) return false
   const s = integerAt(der, r.end)
@@ -24,15 +23,15 @@ interface DerInteger {
   readonly end: number
 }
 
+/** Null for what is no minimal, positive integer. Its end is behind that of the bytes where it is cut off. */
 function integerAt(der: Uint8Array, start: number): DerInteger | null {
-  const length = der[start + 1] ?? 0
-  const end = start + 2 + length
-  if (der[start] !== 0x02 || length === 0 || length > 33 || end > der.length) return null
+  if (der[start] !== 0x02) return null
+  const end = start + 2 + (der[start + 1] ?? 0)
   const bytes = der.subarray(start + 2, end)
   const [first = 0, second = 0] = bytes
   if (first >= 0x80) return null
   if (first !== 0) return { value: bytes, end }
-  return length > 1 && second >= 0x80 ? { value: bytes.subarray(1), end } : null
+  return second >= 0x80 ? { value: bytes.subarray(1), end } : null
 }
 
 /** Compares two big-endian numbers without leading zeros. */

@@ -119,6 +119,8 @@ const damages: Readonly<Record<string, { readonly text: string; readonly found: 
   'cut short': { text: keyText.slice(0, 200), found: /it is not JSON/ },
   empty: { text: '', found: /it is not JSON/ },
   'a list': { text: '[]', found: /format is undefined/ },
+  'a text': { text: '"viewmesh-key"', found: /it is not a JSON object/ },
+  nothing: { text: 'null', found: /it is not a JSON object/ },
   'of a later version': {
     text: keyText.replace('"version": 1', '"version": 2'),
     found: /version is 2, not 1/,
@@ -135,7 +137,33 @@ const damages: Readonly<Record<string, { readonly text: string; readonly found: 
     text: keyText.replace('"tag"', '"gat"'),
     found: /tag is not 16 bytes of hex/,
   },
+  'of a tag that was cut': {
+    text: keyText.replace(/("tag": "[0-9a-f]{30})../, '$1'),
+    found: /tag is not 16 bytes of hex/,
+  },
+  'of a longer salt': {
+    text: keyText.replace('"salt": "', '"salt": "00'),
+    found: /salt is not 16 bytes of hex/,
+  },
+  'of an identity with a prefix': {
+    text: keyText.replace('"identity": "', '"identity": "0x'),
+    found: /identity is not 33 bytes of hex/,
+  },
+  'of no time': {
+    text: keyText.replace(/"createdAt": "[^"]+"/, '"createdAt": 7'),
+    found: /createdAt is 7, not text/,
+  },
+  'longer than a key file may be': {
+    text: `${keyText}${' '.repeat(65_537 - keyText.length)}`,
+    found: /it is not JSON/,
+  },
 }
+
+test('a key file of 64 KiB is read', async () => {
+  const longest = await directoryWith(`${keyText}${' '.repeat(65_536 - keyText.length)}`)
+  const { signer } = await openIdentity({ keyPath: longest, secret, program: 'generator' })
+  assert.equal(signer.identity, first.signer.identity)
+})
 
 for (const [what, { text, found }] of Object.entries(damages)) {
   test(`a key file that is ${what} is reported as such and left unchanged`, async () => {
@@ -163,6 +191,7 @@ test('a key that does not exist yet is generated as it is opened, and not as tha
   const open = await prepareIdentity({ keyPath, secret, program: 'host' })
   assert.deepEqual(await readdir(parent), [])
   assert.equal((await open()).created, true)
+  assert.equal((await stat(keyPath)).mode & 0o777, 0o700)
   assert.equal((await open()).created, false)
 })
 

@@ -117,6 +117,20 @@ test('each part of a backup has a form, and what has another is named and refuse
   }
 })
 
+test('a backup has a hundred replicas at most, and texts of 64 KiB', async () => {
+  const [replica] = backup.replicas
+  const many = (count: number): string =>
+    changed({ replicas: Array.from({ length: count }, (_, ordinal) => ({ ...replica, ordinal })) })
+  const odd = Array.from({ length: 100 }, () => ({ ...replica, ordinal: 'first' }))
+  const ofForm = { message: 'a.json: ordinal is missing, or has another form' }
+  await assert.rejects(parseBackup(changed({ replicas: odd }), 'a.json'), ofForm)
+  await assert.rejects(parseBackup(many(101), 'a.json'), {
+    message: 'a.json: it holds no replicas',
+  })
+  const longest = parseBackup(changed({}, { key: 'k'.repeat(65_536) }), 'a.json')
+  await assert.rejects(longest, { message: /^a\.json: the key of replica 0 has the fingerprint / })
+})
+
 test('a backup may leave out what nobody knew when it was taken', async () => {
   const storage = { size: '1Gi', storageClassName: null }
   const unknown = changed({ image: null, storage }, { peerID: null })
@@ -146,6 +160,8 @@ test('no text whatever makes reading end otherwise than with a backup or a refus
 test('a file is read as far as a backup may be long, and a missing one is named', async () => {
   const piped = Readable.from([Buffer.from(backupText(backup))])
   assert.deepEqual(await readBackup('-', piped), backup)
+  const full = Readable.from([Buffer.alloc(maxBackupBytes)])
+  await assert.rejects(readBackup('-', full), { code: 'PLUGIN_BACKUP_UNUSABLE' })
   const endless = Readable.from([Buffer.alloc(maxBackupBytes), Buffer.alloc(1)])
   await assert.rejects(readBackup('-', endless), {
     code: 'PLUGIN_FILE_UNUSABLE',

@@ -69,3 +69,14 @@ test('a directory that cannot be used is reported with what the system says', as
     message: /cannot be read in pod apps\/mainnet-host-0: Error: ENOTDIR/,
   })
 })
+
+test('of what a container says the line with the error is told, or else how it begins', async () => {
+  const saying = async (stderr: string): Promise<void> => {
+    const failing: ContainerExec = async () => ({ exitCode: 1, stdout: '', stderr })
+    await fetchKeyFile(failing, container, 'host')
+  }
+  const what = 'the key file cannot be read in pod apps/mainnet-host-0: '
+  const lines = 'node:fs:1\n  Error: EACCES: denied  \n    at open'
+  await assert.rejects(saying(lines), { message: `${what}Error: EACCES: denied` })
+  await assert.rejects(saying(`${'x'.repeat(300)}y`), { message: `${what}${'x'.repeat(300)}` })
+})
