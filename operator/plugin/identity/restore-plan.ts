@@ -48,13 +48,13 @@ export async function planRestore(
 
 /** Two replicas of one identity sign against each other. */
 function runningElsewhere(
-  { kind, replicas }: IdentityBackup,
+  { replicas }: IdentityBackup,
   { named }: StandingIdentity,
   others: readonly Workload[],
 ): string[] {
   const fingerprints = replicas.map((replica) => replica.keyringFingerprint)
   return others
-    .filter((other) => describeResource(other) !== describeResource(named) && other.kind === kind)
+    .filter((other) => describeResource(other) !== describeResource(named))
     .filter(({ status }) =>
       status?.nodes?.some(({ keyringFingerprint: found = '' }) => fingerprints.includes(found)),
     )

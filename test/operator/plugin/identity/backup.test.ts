@@ -2,8 +2,11 @@ import assert from 'node:assert/strict'
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { PassThrough } from 'node:stream'
 import { after, test } from 'node:test'
+import { backupCommand } from '../../../../operator/plugin/identity/backup-command.ts'
 import { parseBackup } from '../../../../operator/plugin/identity/backup-file.ts'
+import { createOutput } from '../../../../operator/plugin/text/output.ts'
 import type { KubernetesObject } from '../../../../operator/runtime/client/kubernetes-object.ts'
 import { readHost } from '../../../support/resources/operator-cases.ts'
 import { backupOf } from '../../support/identity-backup.ts'
@@ -250,4 +253,81 @@ test('of a Host that never was there is nothing to back up', async () => {
     stderr,
     /^error: there is no identity of Host apps\/mainnet \(PLUGIN_IDENTITY_INCOMPLETE\)/,
   )
+})
+
+test('of a deleted Host all that is left is needed, and its claims have to say their chain', async () => {
+  const cluster = putHost(2)
+  room.server.remove(hostPath)
+  putKeyring(room.server, [first])
+  const image = ['--image', 'registry.example.org/a:2'] as const
+  const half = await backUp(cluster, '-f', '-', ...image)
+  assert.equal(half.code, 2)
+  assert.match(half.stderr, /replica 1 of Host apps\/mainnet has no whole identity: /)
+  putKeyring(room.server, wanted.replicas)
+  const path = '/api/v1/namespaces/apps/persistentvolumeclaims/keys-mainnet-host-0'
+  const { metadata, ...claim } = room.server.get(path) ?? {}
+  room.server.put(path, { ...claim, metadata: { ...metadata, annotations: {} } })
+  const { code, stderr } = await backUp(cluster, '-f', '-', ...image)
+  assert.equal(code, 2)
+  assert.match(stderr, /nothing says which chain the claims of Host apps\/mainnet are for/)
+})
+
+test('a pod that is being deleted is not asked, and a helper has the image of its StatefulSet', async () => {
+  const cluster = putHost(1)
+  const spec = {
+    nodeSelector: { disk: 'fast' },
+    tolerations: [{ key: 'a' }],
+    affinity: { podAffinity: {}, nodeAffinity: {} },
+    imagePullSecrets: [{ name: 'pull' }],
+    containers: [
+      { name: 'proxy', image: 'proxy:1' },
+      { name: 'host', image: 'registry.example.org/host:7' },
+    ],
+  }
+  room.server.put('/apis/apps/v1/namespaces/apps/statefulsets/mainnet-host', {
+    ...{ spec: { template: { spec } } },
+  } as KubernetesObject)
+  putReplica(room.server, 0)
+  const path = '/api/v1/namespaces/apps/pods/mainnet-host-0'
+  const { metadata, ...pod } = room.server.get(path) ?? {}
+  const deletionTimestamp = '2026-01-01T12:00:00Z'
+  room.server.put(path, {
+    ...pod,
+    metadata: { ...metadata, deletionTimestamp },
+  } as KubernetesObject)
+  assert.equal((await backUp(cluster, '-f', '-')).code, 0)
+  const [beside, anywhere] = cluster.helpers
+  assert.equal(beside?.spec?.containers[0]?.image, 'registry.example.org/host:7')
+  const { nodeSelector, tolerations, imagePullSecrets } = spec
+  const {
+    nodeSelector: at,
+    tolerations: in_,
+    affinity,
+    imagePullSecrets: by,
+  } = anywhere?.spec ?? {}
+  assert.deepEqual(
+    [at, in_, affinity, by],
+    [nodeSelector, tolerations, { nodeAffinity: {} }, imagePullSecrets],
+  )
+})
+
+test('a file that cannot be written is named with what the system says', async () => {
+  const cluster = putHost(1)
+  const file = join(top, 'missing', 'a.json')
+  const { code, stderr } = await backUp(cluster, '-f', file)
+  assert.equal(code, 2)
+  assert.match(stderr, new RegExp(`^error: the backup is not written to ${file}: ENOENT`))
+})
+
+test('a backup is not shown on a terminal, and the cluster not asked for one', async () => {
+  const output = {
+    ...createOutput({ stdout: new PassThrough(), stderr: new PassThrough() }),
+    isTerminal: true,
+  }
+  const access = { api: room.client.api, namespace: 'apps', exec: putHost(1).exec }
+  await assert.rejects(backupCommand(access, 'host/mainnet', { filename: '-' }, output), {
+    code: 'PLUGIN_FILE_UNUSABLE',
+    message: 'the backup is not written to standard output: it is a terminal',
+  })
+  assert.deepEqual(room.server.requests, [])
 })
