@@ -86,13 +86,13 @@ test('service page: BOOTSTRAP_PEERS holds multiaddrs that end in the peer ID', (
   })
 })
 
-test('queries share no less memory than a few of them take, and no limit of theirs is 0', () => {
+test('queries share no less memory than a few of them take, and no limit and no chain ID is 0', () => {
   assert.throws(() => load({ GRAPHQL_MAX_HELD_BYTES: '1000000' }), {
     message:
       /^GRAPHQL_MAX_HELD_BYTES: found "1000000", accepted is a whole number from 16777216 to 68719476736$/,
   })
-  for (const limit of ['DEPTH', 'CONDITIONS', 'COST', 'ROWS', 'MS']) {
-    const name = `GRAPHQL_MAX_${limit}`
+  const limits = ['DEPTH', 'CONDITIONS', 'COST', 'ROWS', 'MS'].map((name) => `GRAPHQL_MAX_${name}`)
+  for (const name of [...limits, 'REGISTRATION_CHAIN_ID']) {
     assert.doesNotThrow(() => load({ [name]: '1' }))
     const message = new RegExp(`^${name}: found "0", accepted is a whole number (from|of) 1 `)
     assert.throws(() => load({ [name]: '0' }), { message })

@@ -11,6 +11,7 @@ const folder = await mkdtemp(join(tmpdir(), 'viewmesh-lines-'))
 after(() => rm(folder, { recursive: true }))
 
 interface Followed extends CapturedLog {
+  readonly problem: () => string | null
   readonly values: () => readonly number[]
   /** The next list that `onChange` is called with. */
   readonly next: () => Promise<readonly number[]>
@@ -30,7 +31,7 @@ async function follow(path: string): Promise<Followed> {
     },
   )
   after(() => file.close())
-  return { ...captured, values: file.values, next: () => change.promise }
+  return { ...captured, values: file.values, problem: file.problem, next: () => change.promise }
 }
 
 /** Whoever reads meanwhile sees the old text or the new one, and no part. */
@@ -85,10 +86,11 @@ test('a folder swapped below a link, as an orchestrator mounts files, is noticed
 test('a missing file is logged once and gives an empty list until it appears', async () => {
   const path = join(folder, 'late')
   const file = await follow(path)
-  assert.deepEqual(file.values(), [])
+  assert.deepEqual([file.values(), file.problem()], [[], 'ENOENT'])
   const next = file.next()
   await replace(path, '4\n')
   assert.deepEqual(await next, [4])
+  assert.equal(file.problem(), null)
   assert.deepEqual(file.messages('warn'), ['file not readable'])
 })
 

@@ -75,3 +75,34 @@ test('addresses of a file join those configured; one that a node refuses is only
   assert.deepEqual(messages('warn'), ['addresses of a file not taken over'])
   assert.deepEqual(files.announce(), [configured, added])
 })
+
+test('files that nobody names are whole, and others as long as they can be read', async (t) => {
+  const folder = testDirectory(t)
+  const { log } = captureLog()
+  const wholeOf = async (named: object): Promise<readonly boolean[]> => {
+    const files = await openPeerFiles({ ...settings, ...named }, log)
+    files.close()
+    return [files.isWhole(), files.areSiblingsWhole()]
+  }
+  const [there, missing] = [join(folder, 'there'), join(folder, 'missing')]
+  await writeFile(there, '')
+  assert.deepEqual(await wholeOf({}), [true, true])
+  assert.deepEqual(await wholeOf({ bootstrapPeersFile: there, siblingsFile: there }), [true, true])
+  assert.deepEqual(await wholeOf({ bootstrapPeersFile: missing }), [false, true])
+  assert.deepEqual(await wholeOf({ siblingsFile: missing }), [true, false])
+})
+
+test('peers of a file join those configured as they come, each once', async (t) => {
+  const path = join(testDirectory(t), 'peers')
+  const [one, two] = [`${configured}/p2p/${idOf('A')}`, `${added}/p2p/${idOf('B')}`]
+  await writeFile(path, '')
+  const { log } = captureLog()
+  const named = { ...settings, bootstrapPeers: [one], bootstrapPeersFile: path }
+  const files = await openPeerFiles(named, log)
+  t.after(() => files.close())
+  const received = Promise.withResolvers<string[]>()
+  files.follow({ setBootstrapPeers: received.resolve, setAnnounce: () => assert.fail('announced') })
+  await writeFile(`${path}.new`, `${two}\n${one}\n`)
+  await rename(`${path}.new`, path)
+  assert.deepEqual(await received.promise, [one, two])
+})

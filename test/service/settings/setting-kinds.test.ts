@@ -155,8 +155,12 @@ const cases: Readonly<Record<string, Case>> = {
   'listen address': {
     kind: listenMultiaddr,
     accepts: '/ip4/<address>/tcp/<port> or /ip6/<address>/tcp/<port>',
-    good: same('/ip4/0.0.0.0/tcp/9171', '/ip6/::/tcp/0'),
+    good: same('/ip4/0.0.0.0/tcp/9171', '/ip6/::/tcp/0', '/ip4/0.0.0.0/tcp/65535'),
     bad: [
+      '/ip4/0.0.0.0/tcp/65536',
+      '/ip4/::/tcp/1',
+      '/ip6/0.0.0.0/tcp/1',
+      `/ip4/0.0.0.0/tcp/1/p2p/${peerId}`,
       '/ip4/0.0.0.0',
       '/ip4/300.0.0.1/tcp/1',
       '/dns4/a/tcp/1',
@@ -185,8 +189,12 @@ const cases: Readonly<Record<string, Case>> = {
   'announced address': {
     kind: anyMultiaddr,
     accepts: '/ip4/<address>/tcp/<port> (also ip6, dns4, dns6, dns)',
-    good: same('/ip4/203.0.113.9/tcp/30171', '/dns/a.example/tcp/1'),
-    bad: ['/ip4/203.0.113.9/tcp/0', 'a.example:1'],
+    good: same(
+      '/ip4/203.0.113.9/tcp/30171',
+      '/dns/a.example/tcp/1',
+      `/dns6/a.example/tcp/1/p2p/${peerId}`,
+    ),
+    bad: ['/ip4/203.0.113.9/tcp/0', 'a.example:1', '/dns/a..b-/tcp/1', '/dns/a/tcp/1/p2p/x'],
   },
 }
 

@@ -214,10 +214,25 @@ test(`\${NAME} in the file is that environment variable; alone and not set it co
   assert.deepEqual(load(env, ['--config', file]), expected)
 })
 
-test(`\${NAME} that is not set inside other text is a problem`, async () => {
+test(`\${NAME} that is not set inside other text is a problem, and nothing is missing as well`, async () => {
   const file = await yaml(`note: "hello \${NAME}"\n`)
-  assert.deepEqual(problems(needed, ['--config', file]), [
-    `note in ${file} refers to NAME, which is not set`,
+  for (const env of [needed, { ...needed, NAME: '' }])
+    assert.deepEqual(problems(env, ['--config', file]), [
+      `note in ${file} refers to NAME, which is not set`,
+    ])
+  const required = await yaml(`node:\n  rpc_url: ["http://\${HOST_NAME}:8545"]\n`)
+  assert.deepEqual(problems({ DB_KEYRING_SECRET: 'x' }, ['--config', required]), [
+    `node.rpc_url in ${required} refers to HOST_NAME, which is not set`,
+  ])
+})
+
+test('a file has as many characters as it may, and no more', async () => {
+  const start = 'mode: fast\n'
+  const full = await yaml(`${start}${'#'.repeat(1_048_576 - start.length)}`)
+  assert.equal(load(needed, ['--config', full]).mode, 'fast')
+  const more = await yaml(`${start}${'#'.repeat(1_048_577 - start.length)}`)
+  assert.deepEqual(problems(needed, ['--config', more]), [
+    `${more} has more than 1048576 characters`,
   ])
 })
 
@@ -296,6 +311,16 @@ for (const [what, { make, found }] of Object.entries(secretFiles)) {
   })
 }
 
+test('a flag of a secret names a file, and says what is wrong with it', () => {
+  const env = { NODE_RPC_URL: 'http://a' }
+  assert.deepEqual(problems(env, ['--db-keyring-secret-file']), [
+    '--db-keyring-secret-file needs a value',
+  ])
+  assert.deepEqual(problems(env, ['--db-keyring-secret-file', '/nonexistent']), [
+    '--db-keyring-secret-file points to /nonexistent, where there is nothing; accepted is a file that holds the secret',
+  ])
+})
+
 test('a secret given twice is a problem', () => {
   assert.deepEqual(problems({ ...needed, DB_KEYRING_SECRET_FILE: '/run/secret' }), [
     'DB_KEYRING_SECRET and DB_KEYRING_SECRET_FILE are both set; keep one of them',
@@ -318,6 +343,16 @@ test('a password inside a URL is not shown', () => {
 
 test('the log gets the values of all secret settings', () => {
   assert.deepEqual(secretsOf(table, complete), ['hunter2'])
+  const optional: SettingsTable<Pick<Example, 'note' | 'secret'>> = {
+    note: { key: 'note', env: 'NOTE', kind: secretText, secret: true, doc: 'Hidden.' },
+    secret: table.secret,
+  }
+  assert.deepEqual(secretsOf(optional, { note: null, secret: 'a' }), ['a'])
+})
+
+test('a flag that is given twice counts the second time, and two dashes alone count for nothing', () => {
+  const argv = ['--note', 'first', '--mode=fast', '--note', 'second', '--']
+  assert.deepEqual(load(needed, argv), { ...complete, mode: 'fast', note: 'second' })
 })
 
 test('a flag without a value is a problem, and its setting is not missing as well', () => {
