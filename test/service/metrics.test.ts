@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { setImmediate } from 'node:timers/promises'
 import { Counter } from 'prom-client'
 import { openMetrics } from '../../src/service/metrics.ts'
 import { openThread, threadUrl } from '../../src/service/threads/thread.ts'
@@ -54,6 +55,24 @@ test('the metrics of a worker thread are merged in, its blocked event loop besid
   assert.equal(text.match(/# TYPE viewmesh_service_event_loop_delay_seconds gauge/g)?.length, 1)
   removeSource()
   assert.equal(sample(await metrics.text(), delayName('example', '0.99')), null)
+})
+
+test('a loop that was not blocked has no delay, and one that was has it until the next scrape', async (t) => {
+  const sinceMs = performance.now()
+  const metrics = openMetrics({ thread: 'main' })
+  t.after(metrics.close)
+  const delay = async (): Promise<number> =>
+    sample(await metrics.text(), delayName('main', '1')) ?? Number.NaN
+  assert.equal(await delay(), 0)
+  // The first block after a scrape is not seen.
+  for (let block = 0; block < 3; block++) {
+    const untilMs = performance.now() + 100
+    while (performance.now() < untilMs);
+    await setImmediate()
+  }
+  const blocked = await delay()
+  assert.ok(blocked > 0 && blocked <= (performance.now() - sinceMs) / 1e3, `${blocked} s`)
+  assert.equal(await delay(), 0)
 })
 
 test('a source that does not respond keeps its last values in the text and delays nothing', async (t) => {

@@ -77,6 +77,19 @@ test('a part that does not close in time is named, exit code 1', async () => {
   assert.equal(error?.message, 'second did not end within 300 ms')
 })
 
+test('a start that does not end in time is named, exit code 1', async () => {
+  const program = start('open-never')
+  await program.says('opening')
+  program.process.kill('SIGTERM')
+  const { code, stdout } = await program.ended()
+  assert.equal(code, 1)
+  const error = lines(stdout).at(-1)?.err
+  assert.deepEqual(
+    [error?.code, error?.message],
+    ['SERVICE_STOP_TIMEOUT', 'the start did not end within 300 ms'],
+  )
+})
+
 test('a part that fails to close does not keep the others open', async () => {
   const program = start('fail-close')
   await program.says('ready')

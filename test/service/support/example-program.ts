@@ -14,6 +14,11 @@ await runProgram({ name: 'example', stopTimeoutMs: 300 }, async (running) => {
   const log = openLog({ name: 'example', level: 'info', secrets: ['a-very-secret-value'] })
   if (modes.includes('fail-early')) throw failure
   running.useLog(log)
+  setInterval(() => undefined, 1_000)
+  if (modes.includes('open-never')) {
+    log.info('opening')
+    await new Promise(() => undefined)
+  }
   for (const name of ['first', 'second', 'third']) {
     running.own(name, {
       async close() {
@@ -24,7 +29,6 @@ await runProgram({ name: 'example', stopTimeoutMs: 300 }, async (running) => {
     })
     if (modes.includes('fail-open') && name === 'second') throw failure
   }
-  setInterval(() => undefined, 1_000)
   if (modes.includes('open-slowly')) {
     log.info('opening')
     await new Promise((_, reject) => {
