@@ -45,7 +45,7 @@ function readTags(lines: readonly string[]): DocTag[] {
     const start = /^@(\w+)\s*(.*)$/.exec(line)
     const last = tags.at(-1)
     if (start !== null) tags.push({ name: start[1] ?? '', value: start[2] ?? '' })
-    else if (last !== undefined && line !== '') last.value = `${last.value} ${line}`.trim()
+    else if (last !== undefined) last.value = `${last.value} ${line}`.trim()
   }
   return tags
 }

@@ -30,3 +30,14 @@ test('a tag begins a line and goes on until the next one, whatever is in it', ()
     ],
   })
 })
+
+test('a tag may begin after its name, and goes on after a blank line', () => {
+  const comment = ['/**', ' * @rule', ' * a &&', ' *', ' * b', ' *', ' * @preserveUnknown', ' */']
+  assert.deepEqual(parseDocComment(comment.join('\n')), {
+    text: '',
+    tags: [
+      { name: 'rule', value: 'a && b' },
+      { name: 'preserveUnknown', value: '' },
+    ],
+  })
+})
