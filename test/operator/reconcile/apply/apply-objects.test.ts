@@ -24,7 +24,9 @@ import type { SetCounts } from '../../../../operator/reconcile/observe/set-count
 import { hostObjects } from '../../../../operator/resources/host-objects.ts'
 import type { ChildObject } from '../../../../operator/resources/objects/child-object.ts'
 import { readTemplateRecord } from '../../../../operator/resources/pod/template-record.ts'
+import { createFence } from '../../../../operator/runtime/client/fence.ts'
 import type { KubernetesObject } from '../../../../operator/runtime/client/kubernetes-object.ts'
+import type { WriteGuard } from '../../../../operator/runtime/client/requests.ts'
 import { objectPath } from '../../../../operator/runtime/client/resource-type.ts'
 import type { Occurrence } from '../../../../operator/runtime/event-recorder.ts'
 import { hostContext, readHost } from '../../../support/resources/operator-cases.ts'
@@ -345,4 +347,25 @@ test('what is refused of the settings, or fails for a moment, ends the writing a
   assert.deepEqual(await ending('mainnet-host-views-0', 404), [
     'PATCH configmaps/mainnet-host-views-0',
   ])
+})
+
+test('an operator that may write no more does not take that for a pod that cannot be marked', async () => {
+  const memory = createMemories<SchemaFacts>().of(host)
+  const fence = createFence()
+  const guard: WriteGuard = {
+    before: (call) => (call.type.kind === 'Pod' ? fence.guard.before?.(call) : undefined),
+  }
+  const { metadata } = liveSet
+  const pod = {
+    ...{ apiVersion: 'v1', kind: 'Pod', status: { podIP: '10.0.0.1' } },
+    metadata: { ...metadata, name: 'mainnet-host-0' },
+  }
+  const { parts } = partsWith([pod as KubernetesObject])
+  const { api } = room.openClient({ guards: [guard] })
+  const plan = planOf(wanted.filter(({ kind }) => kind === 'ConfigMap'))
+  const settling = { plan, memory, state: emptyState, hold: false }
+  await assert.rejects(applyObjects({ ...parts, api }, host, settling, run), {
+    code: 'OPERATOR_FENCED',
+  })
+  assert.deepEqual(writes(), ['PATCH configmaps/mainnet-host-config'])
 })
