@@ -213,3 +213,17 @@ test('while paused nothing waits that something else would stop, but changes of 
     'PersistentVolumeClaim keys-mainnet-host-0 to be deleted with the resource',
   ])
 })
+
+test('while paused a pod that began without its key waits as well, unless all pods have to', async () => {
+  const message = 'DB_KEYRING_SECRET_FILE points to /run/key, which is a directory'
+  const terminationMessage = { code: 'CONFIG_INVALID', message, remedy: null, difference: null }
+  const pod = { ...podWith(host, {}), createdMs: 0, terminationMessage }
+  const state = { ...emptyState, set: {}, counts: readyCounts, pods: new Map([[0, pod]]) }
+  const fingerprints = new Map([[0, 'abc']])
+  const inputs = { keyring: { ...keyring, fingerprints }, waiting: [] }
+  const paused = { ...quiet, state, plan: { ...plan, objects: [] }, identity, inputs }
+  const reported = async (hold: { reason: string; message: string } | null): Promise<string[]> =>
+    await waitingChanges(partsWith([]), host, { ...paused, hold }, signal)
+  assert.deepEqual(await reported(null), ['Pod mainnet-host-0 recreated, to have its key'])
+  assert.deepEqual(await reported({ reason: 'SecretMissing', message: 'no' }), [])
+})

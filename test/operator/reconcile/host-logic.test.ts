@@ -1,0 +1,93 @@
+/** What of its Generators has a Host fetch again, and ask its replicas again. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Generator, Host } from '../../../operator/api.ts'
+import { createHostLogic } from '../../../operator/reconcile/host-logic.ts'
+import { secretValue } from '../../../operator/resources/names/secret.ts'
+import {
+  hostContext,
+  peerID,
+  readGenerator,
+  readHost,
+} from '../../support/resources/operator-cases.ts'
+import { kubernetesRoom } from '../support/kubernetes-room.ts'
+import { emptyState, noViews } from '../support/operator-findings.ts'
+import { viewOf } from '../support/operator-view.ts'
+
+const room = kubernetesRoom()
+const minimal = readHost('host-minimal')
+const reference = { name: 'source', namespace: 'elsewhere' }
+const host: Host = { ...minimal, spec: { ...minimal.spec, generators: [reference] } }
+const base = readGenerator('generator-minimal')
+const source: Generator = {
+  ...base,
+  metadata: { ...base.metadata, ...reference, uid: 'first' },
+  status: { observedGeneration: -1 },
+}
+
+const logicWith = (...generators: readonly Generator[]) =>
+  createHostLogic(viewOf(generators).resources.Generator, noViews)
+
+/** How many of these texts there are, each counted once. */
+const differing = (texts: readonly (string | undefined)[]): number => new Set(texts).size
+
+test('a Host fetches again when its Generator comes, is another one, has keys, or allows others', () => {
+  const keyOf = (...generators: readonly Generator[]): string | undefined =>
+    logicWith(...generators).refetchKey?.(host)
+  const { spec, metadata } = source
+  const allowing = (...allowedNamespaces: readonly string[]): Generator => ({
+    ...source,
+    spec: { ...spec, schemaAuth: { allowedNamespaces } },
+  })
+  const keysSecretRef = { name: 'own', key: 'keys' }
+  const keys = [
+    keyOf(),
+    keyOf(source),
+    keyOf({ ...source, metadata: { ...metadata, uid: 'second' } }),
+    keyOf({ ...source, status: { observedGeneration: 0 } }),
+    keyOf(allowing(host.metadata.namespace)),
+    keyOf({ ...source, spec: { ...spec, schemaAuth: { keysSecretRef } } }),
+    keyOf({ ...source, status: { observedGeneration: -1, nodes: [{ ordinal: 0, peerID }] } }),
+  ]
+  assert.equal(differing(keys), keys.length)
+  const others = { ...spec, chain: { ...spec.chain, id: 7 } }
+  const same = [source, { ...source, spec: others }, allowing('another')].map((one) => keyOf(one))
+  assert.equal(differing(same), 1)
+})
+
+test('its replicas may say something else when a Generator is up, or says who and where it is', () => {
+  const occasionOf = (status: Generator['status'] = {}): string | undefined =>
+    logicWith({ ...source, status }).occasion?.(host)
+  const ready = { type: 'Ready', status: 'True', reason: 'AllReady', message: '' } as const
+  const lastTransitionTime = '2026-01-01T00:00:00Z'
+  const occasions = [
+    occasionOf(),
+    occasionOf({ conditions: [{ ...ready, lastTransitionTime }] }),
+    occasionOf({ nodes: [{ ordinal: 0, peerID }] }),
+    occasionOf({ nodes: [{ ordinal: 0, genesis: `0x${'ab'.repeat(32)}` }] }),
+  ]
+  assert.equal(differing(occasions), occasions.length)
+  assert.equal(differing([occasionOf(), occasionOf({ head: 7 })]), 1)
+})
+
+test('a key that is no longer allowed is overwritten, where one was handed out', async () => {
+  const tokenAfter = async (schemaSource: typeof reference | null): Promise<unknown> => {
+    const { clusterDomain, defaults } = hostContext
+    const { secrets } = await logicWith(source).fetch(host, {
+      api: room.client.api,
+      options: { clusterDomain, defaults },
+      recorded: { ...emptyState.recordedDiscovered, schemaSource },
+      named: new Map(),
+      hadPods: true,
+      addresses: [],
+      now: () => new Date(0),
+      signal: new AbortController().signal,
+    })
+    return secrets.map((secret) => [secret.metadata?.name, secretValue(secret, 'token')])
+  }
+  assert.deepEqual(await tokenAfter(null), [['mainnet-host-connection', undefined]])
+  assert.deepEqual(await tokenAfter(reference), [
+    ['mainnet-host-schema-keys', undefined],
+    ['mainnet-host-connection', undefined],
+  ])
+})
