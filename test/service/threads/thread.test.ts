@@ -134,6 +134,17 @@ test('a close that fails in the thread fails here', async () => {
   await assert.rejects(thread.close(), { message: 'the store is stuck' })
 })
 
+test('a thread that has closed leaves no timer, which would keep the program from ending', async () => {
+  const timers = (): number =>
+    process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length
+  const { thread } = await open({}, 60_000)
+  const before = timers()
+  const closing = thread.close()
+  assert.equal(timers(), before + 1)
+  await closing
+  assert.equal(timers(), before)
+})
+
 test('a close that hangs is ended by force after its time', async () => {
   const { thread, fatal } = await open({ hangClose: true }, 100)
   await thread.close()
