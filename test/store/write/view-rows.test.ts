@@ -8,6 +8,7 @@ import { rowTermValue } from '../../../src/views/rows.ts'
 import { opaqueBlock, opaqueNetwork } from '../../support/chain/opaque-blocks.ts'
 import { openTestStore, testDirectory } from '../../support/test-store.ts'
 import { storedRows, viewBlock } from '../../support/view-rows.ts'
+import { assertNothingLeftOver } from '../support/stored-keys.ts'
 
 const blocks = (from: number, to: number, branch = 'main'): SealedBlockToStore[] =>
   Array.from({ length: to - from + 1 }, (_, index) => opaqueBlock(from + index, 50, branch))
@@ -32,6 +33,12 @@ async function putRows(
 const doneHeights = (snapshot: Snapshot, slot: number): number[] => [
   ...eachHeight(snapshot.viewRanges(slot)),
 ]
+
+const openAt = (path: string): Promise<StoreWriter> =>
+  openWriter(
+    { path, network: opaqueNetwork, retainBlocks: null },
+    { log: pino({ enabled: false }) },
+  )
 
 async function storeWith(
   t: Parameters<typeof openTestStore>[0],
@@ -250,6 +257,17 @@ describe('rows of a View', () => {
     assert.deepEqual(await putRows(store, 1, chain.slice(0, 2)), [1, 2])
   })
 
+  it('are gone also where they were still on their way when their slot was cleared', async (t) => {
+    const path = testDirectory(t)
+    const chain = blocks(1, 20)
+    const store = await openAt(path)
+    await Promise.all(chain.map((block) => store.putSealedBlock(block)))
+    const [, cleared] = [chain.map((block) => putRows(store, 1, [block])), store.clearView(1)]
+    await cleared
+    await store.close()
+    await assertNothingLeftOver(path)
+  })
+
   it('are what they were in a snapshot from before, while all of that goes on', async (t) => {
     const chain = blocks(1, 80)
     const store = await storeWith(t, chain)
@@ -266,18 +284,13 @@ describe('rows of a View', () => {
 describe('a slot that is being cleared when the program ends', () => {
   it('is invisible after the next start, and cleared to the end', async (t) => {
     const path = testDirectory(t)
-    const open = () =>
-      openWriter(
-        { path, network: opaqueNetwork, retainBlocks: null },
-        { log: pino({ enabled: false }) },
-      )
     const chain = blocks(1, 400)
-    let store = await open()
+    let store = await openAt(path)
     await Promise.all(chain.map((block) => store.putSealedBlock(block)))
     await putRows(store, 1, chain)
     void store.clearView(1).catch(() => undefined)
     await store.close()
-    store = await open()
+    store = await openAt(path)
     t.after(() => store.close())
     assert.deepEqual(
       store.reader.read((snapshot) => snapshot.viewRanges(1)),
