@@ -5,6 +5,7 @@ import { encodeBlock } from '../../src/generator/read/encode-block.ts'
 import { createBlockSource } from '../../src/mesh/block-source.ts'
 import { decodeSealedBlock } from '../../src/primitives/sealed-block.ts'
 import { createChain, forkChain } from '../support/chain/block-factory.ts'
+import { opaqueBlock, opaqueSeal } from '../support/chain/opaque-blocks.ts'
 import { sealBlock, testNetwork, testSigner } from '../support/chain/sealed-blocks.ts'
 import { openTestStore } from '../support/test-store.ts'
 
@@ -58,4 +59,46 @@ test('the seal of an orphaned block is not sent with the block that took its pla
   })
   const bytes = createBlockSource(store.reader).sealedBlock(5)
   assert.deepEqual(Buffer.from(bytes ?? []), Buffer.from(replacement.bytes))
+})
+
+test('blocks are offered up to the last that is sealed, at most 16 below the last', async (t) => {
+  const store = await openTestStore(t)
+  const source = createBlockSource(store.reader)
+  await store.putSealedBlock(opaqueBlock(4))
+  for (let height = 5; height <= 20; height++)
+    await store.putSealedBlock({ ...opaqueBlock(height), seals: [] })
+  assert.deepEqual(source.range(), { tail: 4, head: 4 })
+  await store.putSealedBlock({ ...opaqueBlock(21), seals: [] })
+  assert.equal(source.range(), null)
+})
+
+test('heights are listed from the lowest, as many as are asked for, holes left out', async (t) => {
+  const store = await openTestStore(t)
+  for (const height of [1, 2, 4, 5]) await store.putSealedBlock(opaqueBlock(height))
+  const source = createBlockSource(store.reader)
+  assert.deepEqual(source.heights(1, 5, 3), [1, 2, 4])
+  assert.deepEqual(source.heights(2, 4, 3), [2, 4])
+})
+
+test('a seal over other documents of the same block is not sent', async (t) => {
+  const store = await openTestStore(t)
+  const block = opaqueBlock(1)
+  const other = opaqueSeal(1, 'main', '03'.repeat(33))
+  await store.putSealedBlock({ ...block, seals: [{ ...other, merkleRoot: 'ab'.repeat(32) }] })
+  const source = createBlockSource(store.reader)
+  assert.equal(source.sealedBlock(1), null)
+  await store.putSeals(1, block.seals)
+  const alone = decodeSealedBlock(source.sealsAlone(1) ?? new Uint8Array())
+  assert.deepEqual(alone, { seals: block.seals, body: null })
+})
+
+test('a block is sent with at most 64 seals', async (t) => {
+  const store = await openTestStore(t)
+  const seals = Array.from({ length: 65 }, (_, index) =>
+    opaqueSeal(1, 'main', index.toString(16).padStart(66, '0')),
+  )
+  await store.putSealedBlock({ ...opaqueBlock(1), seals })
+  const source = createBlockSource(store.reader)
+  const whole = decodeSealedBlock(source.sealedBlock(1) ?? new Uint8Array())
+  assert.deepEqual(whole.seals, seals.slice(0, 64))
 })

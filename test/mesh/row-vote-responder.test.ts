@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createRowVoteResponder } from '../../src/mesh/row-vote-responder.ts'
-import { decodeDigestsAnswer } from '../../src/primitives/vote-exchange.ts'
+import { decodeDigestsAnswer, voteLimits } from '../../src/primitives/vote-exchange.ts'
 import { encodeRowStatement, type RowStatement } from '../../src/row-votes/row-statement.ts'
 import {
   decodeStatementsAnswer,
@@ -32,6 +32,14 @@ async function put(
       store.putRowStatements(height, of(height, opaqueBlock(height, 50).header.hash)),
     ]),
   )
+}
+
+/** A statement whose message has so many bytes, by a signature of any length. */
+function sizedStatement(height: number, hash: string, host: string, bytes: number): RowStatement {
+  const statement = opaqueStatement(height, hash, { host })
+  const signed = (length: number) => ({ ...statement, signatureValue: 'ab'.repeat(length) })
+  const around = encodeRowStatement(signed(1_000)).length - 1_000
+  return signed(bytes - around)
 }
 
 async function asking(
@@ -97,6 +105,23 @@ test('a page about rows has at most 256 statements', async (t) => {
   const request = { kind: 'statements', identity: alice, from: 1, to: 300 } as const
   const page = decodeStatementsAnswer(await ask(request))
   assert.deepEqual([page.statements.length, page.next], [256, 257])
+})
+
+test('a page about rows is filled to its last byte, and no further', async (t) => {
+  const store = await openTestStore(t)
+  // Eight of these, with 5 bytes for the head of each and 32 around them, are all that an answer may be.
+  const bytes = (voteLimits.maxAnswerBytes - 32) / 8 - 5
+  await put(store, 8, (height, hash) => [
+    sizedStatement(height, hash, alice, bytes),
+    sizedStatement(height, hash, bob, height === 8 ? bytes + 1 : bytes),
+  ])
+  const ask = await asking(store)
+  const pageOf = async (identity: string) =>
+    decodeStatementsAnswer(await ask({ kind: 'statements', identity, from: 1, to: 8 }))
+  const whole = await pageOf(alice)
+  assert.deepEqual([whole.statements.length, whole.next], [8, null])
+  const cut = await pageOf(bob)
+  assert.deepEqual([cut.statements.length, cut.next], [7, 8])
 })
 
 test('a request about rows that cannot be read gets no answer', async (t) => {

@@ -59,10 +59,12 @@ test('a digest covers the seals of one signer and 64 heights, and nothing outsid
 
 test('seals of a signer come in pages that leave none out', async (t) => {
   const store = await openTestStore(t)
-  const seals = Array.from({ length: 300 }, (_, index) => [
+  const branches = Array.from({ length: 300 }, (_, index) => [
     opaqueSeal(index + 1, 'main', alice),
     opaqueSeal(index + 1, 'other', alice),
-  ]).flat()
+  ])
+  // So a page ends between two seals of one height.
+  const seals = [opaqueSeal(0, 'main', alice), ...branches.flat()]
   await putAll(store, [...seals, opaqueSeal(7, 'main', bob)])
   const answer = createVoteResponder({ reader: store.reader, heads: () => [] })
   const found: Seal[] = []
@@ -71,13 +73,38 @@ test('seals of a signer come in pages that leave none out', async (t) => {
     const last = found.at(-1)
     const after =
       last === undefined ? null : { height: last.blockNumber, blockHash: last.blockHash }
-    const question = encodeVoteRequest({ kind: 'seals', identity: alice, from: 1, to: 300, after })
+    const question = encodeVoteRequest({ kind: 'seals', identity: alice, from: 0, to: 300, after })
     const page = decodeSealsAnswer((await answer(question)) ?? new Uint8Array())
     found.push(...page.seals)
     more = page.more
   }
   assert.equal(pages, 3)
   assert.deepEqual(found, [...seals].sort(byHash))
+})
+
+test('a page of exactly as many seals as one may have says whether there are more', async (t) => {
+  const store = await openTestStore(t)
+  await putAll(
+    store,
+    Array.from({ length: 257 }, (_, height) => opaqueSeal(height, 'main', alice)),
+  )
+  const answer = createVoteResponder({ reader: store.reader, heads: () => [] })
+  const pageTo = async (to: number): Promise<readonly [seals: number, more: boolean]> => {
+    const question = { kind: 'seals', identity: alice, from: 0, to, after: null } as const
+    const bytes = await answer(encodeVoteRequest(question))
+    const page = decodeSealsAnswer(bytes ?? new Uint8Array())
+    return [page.seals.length, page.more]
+  }
+  assert.deepEqual(await pageTo(255), [256, false])
+  assert.deepEqual(await pageTo(256), [256, true])
+})
+
+test('at most 256 heads are sent', async (t) => {
+  const store = await openTestStore(t)
+  const held = Array.from({ length: 257 }, (_, index) => Uint8Array.of(index >> 8, index))
+  const answer = createVoteResponder({ reader: store.reader, heads: () => held })
+  const bytes = await answer(encodeVoteRequest({ kind: 'heads', identities: [] }))
+  assert.deepEqual(decodeHeadsAnswer(bytes ?? new Uint8Array()), held.slice(0, 256))
 })
 
 test('heads are those that the program holds; what cannot be read is refused', async (t) => {
