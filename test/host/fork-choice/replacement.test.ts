@@ -108,6 +108,13 @@ const scenes: readonly Scene[] = [
     rootBelow: 900,
     expected: { path: '900b 901b', conflict: [899, 905, 7] },
   },
+  {
+    name: 'another block 0 contradicts everything that is stored',
+    stored: [['a', 0, 3]],
+    waiting: [['b', 0, 1, 'nothing']],
+    target: '1b',
+    expected: { path: '0b 1b', conflict: [0, 3, 4] },
+  },
 ]
 
 function worldOf({ stored, waiting, rootBelow = 0 }: Scene): BlockWorld {

@@ -134,6 +134,19 @@ const scenes: readonly Scene[] = [
     expected: ['10-11 11a for alice', '13-15 15a for alice'],
   },
   {
+    name: 'a block in the air above an empty store: everything below it, and above it',
+    waiting: [['a', 12, 12]],
+    heads: { alice: '15a' },
+    expected: ['0-11 11a for alice', '13-15 15a for alice'],
+  },
+  {
+    name: 'a branch that hangs in the air right above what is stored is followed downwards',
+    stored: [['a', 0, 9]],
+    waiting: [['b', 10, 12]],
+    heads: { alice: '12b' },
+    expected: ['7-9 9b for alice'],
+  },
+  {
     name: 'what was pulled and stands on nothing stored, the stored tip having been left, is not asked for again',
     stored: [['a', 0, 9]],
     waiting: [
@@ -151,6 +164,13 @@ const scenes: readonly Scene[] = [
     expected: [],
   },
   {
+    name: 'a head as low as what is kept is asked for',
+    stored: [['a', 90, 100]],
+    heads: { alice: '90b' },
+    facts: { floor: 90 },
+    expected: ['90-90 90b for alice'],
+  },
+  {
     name: 'documents that were dropped are pulled again, neighbours at a time',
     stored: [['a', 0, 9]],
     waiting: [['a', 10, 14]],
@@ -163,6 +183,20 @@ const scenes: readonly Scene[] = [
     stored: [['a', 0, 9]],
     facts: { revised: [{ ...link(4, 'a'), root: 'other' }] },
     expected: ['4-4 4a other for documents'],
+  },
+  {
+    name: 'what documents that are here stand on is followed downwards',
+    stored: [['a', 0, 9]],
+    waiting: [['b', 4, 5]],
+    facts: { revised: [link(5, 'b')] },
+    expected: ['2-3 3b for documents'],
+  },
+  {
+    name: 'documents that are here and stand on what is stored want nothing',
+    stored: [['a', 0, 9]],
+    waiting: [['b', 4, 5, '3a']],
+    facts: { revised: [link(5, 'b')] },
+    expected: [],
   },
   {
     name: 'gaps fill from above, a piece at a time, two at once',
@@ -188,6 +222,22 @@ const scenes: readonly Scene[] = [
     stored: [['a', 500, 600]],
     facts: { floor: 480, gaps: [{ from: 300, to: 499, hash: '499a' }] },
     expected: ['480-499 499a for gap'],
+  },
+  {
+    name: 'of a gap the block as low as what is kept is asked for',
+    stored: [['a', 500, 600]],
+    facts: { floor: 499, gaps: [{ from: 300, to: 499, hash: '499a' }] },
+    expected: ['499-499 499a for gap'],
+  },
+  {
+    name: 'the lowest block of a gap is asked for alone, whatever is kept below',
+    stored: [
+      ['a', 0, 299],
+      ['a', 500, 600],
+    ],
+    waiting: [['a', 301, 499]],
+    facts: { gaps: [{ from: 300, to: 499, hash: '499a' }] },
+    expected: ['300-300 300a for gap'],
   },
   {
     name: 'a gap below what is kept wants nothing',
