@@ -9,6 +9,8 @@ interface Compaction {
   start(): void
   /** Removes what lies below the tail; returns the number of blocks. */
   prune(): Promise<number>
+  /** What is not removed yet is left for another time: the store closes. */
+  stopPruning(): void
   /** Resolves when everything that was started is done; throws what failed. */
   finished(): Promise<void>
 }
@@ -19,6 +21,7 @@ export function createCompaction(
   log: Logger,
 ): Compaction {
   let started: Promise<void> = Promise.resolve()
+  let isStopped = false
 
   const mergeSpans = async (): Promise<void> => {
     while (dueSpan(queue.state()) !== undefined) {
@@ -37,7 +40,7 @@ export function createCompaction(
     },
     prune: async () => {
       let removed = 0
-      while (pruneableGroup(queue.state()) !== undefined) {
+      while (!isStopped && pruneableGroup(queue.state()) !== undefined) {
         const operation = pruneGroup(context, (blocks) => {
           removed += blocks
         })
@@ -45,6 +48,9 @@ export function createCompaction(
       }
       if (removed > 0) log.debug({ blocks: removed }, 'blocks below the tail removed')
       return removed
+    },
+    stopPruning: () => {
+      isStopped = true
     },
     finished: () => started,
   }

@@ -143,6 +143,7 @@ function createStoreWriter(
     await queue.flushed()
   }
   const close = async (): Promise<void> => {
+    compaction.stopPruning()
     await views.close()
     const isSound = await flushed().then(
       () => true,

@@ -181,6 +181,24 @@ describe('two roots for one block', () => {
     assert.ok(host.applier.wants().every(({ purpose }) => purpose === 'gap'))
   })
 
+  test('of three roots those that few sealed are not taken for the one that most did', async (t) => {
+    const host = await openApplier(t, { accepted: [alice, bob, carol, mallory] })
+    host.stand(source, alice, bob, carol, mallory)
+    const { merkleRoot: root } = honest.seal
+    await host.receive(forgedBy(carol))
+    const [receipt, ...rest] = source.receipts
+    assert.ok(receipt)
+    const receipts = [{ ...receipt, gasUsed: '0x1' }, ...rest]
+    await host.receive(sealBlock({ ...source, receipts }, mallory))
+    const stored = rootOf(host)
+    assert.notEqual(stored, root)
+    for (const signer of [alice, bob])
+      await host.receive(encodeSealedBlock([sealBlock(source, signer).seal], null))
+    assert.equal(rootOf(host), stored)
+    const [want] = host.applier.wants()
+    assert.deepEqual(want, { from: 1, to: 1, hash: source.hash, root, purpose: 'documents' })
+  })
+
   test('on a tie the smaller root is served, in whatever order they came', async (t) => {
     const forged = forgedBy(bob)
     const smaller = [honest.seal.merkleRoot, forged.seal.merkleRoot].sort()[0]

@@ -53,6 +53,19 @@ describe('pruning', () => {
     })
   })
 
+  it('ends when the store closes, and what is left is removed another time', async (t) => {
+    const options = { path: testDirectory(t), network: opaqueNetwork, retainBlocks: 10 }
+    const store = await openWriter(options, { log })
+    for (let height = 0; height < 84; height++) void store.putSealedBlock(opaqueBlock(height))
+    await store.flushed()
+    const pruned = store.prune()
+    await store.close()
+    assert.equal(await pruned, 16)
+    const again = await openWriter(options, { log })
+    t.after(() => again.close())
+    assert.equal(await again.prune(), 48)
+  })
+
   it('does not store what lies below the tail, and the tail never moves down', async (t) => {
     const store = await openTestStore(t, 10)
     await store.putBlock(opaqueBlock(100))
