@@ -13,7 +13,15 @@ import {
 import { storableBlock } from '../../support/chain/store-blocks.ts'
 import { viewBlock } from '../../support/view-rows.ts'
 import { engineChain } from '../views/support/engine-room.ts'
-import { hasSigned, heights, kinds, logs, stored, trustRows } from './support/follow-checks.ts'
+import {
+  hasSigned,
+  heights,
+  kinds,
+  logs,
+  stored,
+  trustRows,
+  untilSigned,
+} from './support/follow-checks.ts'
 import { type FollowRoom, openFollowRoom } from './support/follow-room.ts'
 
 const view = logs(1)
@@ -169,6 +177,15 @@ describe('a follower', () => {
         ['seals', 'rows', 'rows'].map((kind) => [kind, other.hash]),
       )
     })
+
+  it('hears nothing of the blocks below those with which it begins', async (t) => {
+    const room = await opened(t, 6)
+    await untilSigned(room, heights(6))
+    const client = await room.follow({ views: [view], from: 103 })
+    await client.until(() => hasSigned(client, view, heights(3, 103)))
+    const block = ['seals', 'rows', 'statement']
+    assert.deepEqual(kinds(client), ['welcome', ...block, ...block, ...block])
+  })
 
   it('waits for a gap that is filled', async (t) => {
     const room = await openFollowRoom(t)

@@ -94,6 +94,13 @@ describe('credit', () => {
     assert.equal(await room.metric('viewmesh_host_follow_ended_total', { reason: 'slow' }), 1)
   })
 
+  it('of which there is none at all ends the stream in time as well', async (t) => {
+    const room = await withRows(t, 1, { times: { slowMs: 100 } })
+    const client = await room.follow({ views: [view], from: 100, windowBytes: 0, grants: false })
+    assert.deepEqual(await client.untilError(), { kind: 'error', error: 'slow', tail: null })
+    assert.deepEqual(kinds(client), ['welcome', 'error'])
+  })
+
   it('need not come while nothing waits', async (t) => {
     const room = await openFollowRoom(t, { times: { slowMs: 50, headMs: 20, lookMs: 10 } })
     room.expect(view)

@@ -153,6 +153,15 @@ describe('an application that follows a View', () => {
     }
   })
 
+  it('is told that a View waits of which nothing is known yet', async (t) => {
+    const room = await openFollowRoom(t)
+    const view = logs(1)
+    room.followers.begin({ kept: () => [view], find: () => undefined })
+    const client = await room.follow({ views: [view] })
+    await client.until(() => client.views.length > 0)
+    assert.equal(client.views[0]?.state, 'waiting')
+  })
+
   it('is told that a Host has none of the Views that it wants', async (t) => {
     const room = await openFollowRoom(t)
     room.expect(logs(1))

@@ -1,0 +1,98 @@
+/** What a follower of several Views gets first. */
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import type { Following } from '../../../src/host/follow/following.ts'
+import { nextFrame } from '../../../src/host/follow/next-frame.ts'
+import type { Position } from '../../../src/host/follow/position.ts'
+import { createVoteBook } from '../../../src/host/follow/vote-book.ts'
+import type { HostedView } from '../../../src/host/views/hosted-view.ts'
+import type { HeightRanges } from '../../../src/primitives/height-ranges.ts'
+import { namedHash, opaqueBlock } from '../../support/chain/opaque-blocks.ts'
+import { openTestStore } from '../../support/test-store.ts'
+import { hostedView } from '../views/support/engine-room.ts'
+
+const template = hostedView()
+const viewOf = (name: string): HostedView => ({ ...template, id: namedHash(name), name })
+const whole: HeightRanges = [[0, 100]]
+
+const at = (name: string, next: number, more: Partial<Position> = {}): Position => ({
+  ...{ view: viewOf(name), withRows: false, from: 0, blocks: [], next },
+  ...{ part: null, retract: null, gap: null },
+  ...more,
+})
+
+interface Standing {
+  readonly done: HeightRanges
+  readonly failed: HeightRanges
+}
+
+/** A Host with blocks 0 to 100, whose Views are done with all of them; steps without a frame are taken. */
+async function open(
+  t: TestContext,
+  positions: readonly Position[],
+  standing: Standing = { done: whole, failed: [] },
+) {
+  const store = await openTestStore(t)
+  const blocks = Array.from({ length: 101 }, (_, height) => opaqueBlock(height, 5))
+  await store.replaceBlocks(0, 100, blocks)
+  const following: Following = { positions, book: createVoteBook('me'), epoch: 0 }
+  return () =>
+    store.reader.read((snapshot) => {
+      const moment = {
+        snapshot,
+        standing: (view: HostedView) => ({ ...view, ...standing, isStopped: false }),
+        statements: () => [],
+      }
+      for (;;) {
+        const due = nextFrame(following, moment)
+        const frame = due?.frame?.() ?? null
+        due?.done()
+        if (due === null || frame !== null) return frame
+      }
+    })
+}
+
+/** The heights of the next seals, which come in front of the rows of a block. */
+const sealsFrom = (next: Awaited<ReturnType<typeof open>>, count: number): number[] =>
+  Array.from({ length: count }, () => {
+    const frame = next()
+    assert.ok(frame?.kind === 'seals')
+    return frame.number
+  })
+
+test('Views that are among the newest 64 blocks go before those that lag, the lowest first', async (t) => {
+  const positions = [at('lagging', 36), at('newest', 98), at('live', 37), at('far behind', 5)]
+  const next = await open(t, positions)
+  assert.deepEqual(
+    sealsFrom(next, 64),
+    [...Array(64).keys()].map((index) => index + 37),
+  )
+  assert.deepEqual(sealsFrom(next, 3), [5, 6, 7])
+})
+
+test('a View of whose rows a part was sent goes before all others', async (t) => {
+  const { hash } = opaqueBlock(5).header
+  const failed = { done: [], failed: whole }
+  const part = { hash, count: 1 }
+  const positions = [at('live', 99), at('begun', 5, { withRows: true, part })]
+  const next = await open(t, positions, failed)
+  const { number, parentHash: parent } = opaqueBlock(5).header
+  const view = namedHash('begun')
+  assert.deepEqual(next(), { kind: 'failed', view, number, hash, parent })
+  assert.deepEqual(sealsFrom(next, 2), [5, 99])
+})
+
+test('what gave way is told before anything else, once', async (t) => {
+  const place = { number: 4, hash: opaqueBlock(4).header.hash }
+  const positions = [at('live', 100), at('left', 5, { retract: { place } })]
+  const next = await open(t, positions)
+  assert.deepEqual(next(), { kind: 'retract', view: namedHash('left'), place })
+  assert.deepEqual(sealsFrom(next, 2), [100, 5])
+})
+
+test('nothing comes of a block that the View is not done with, or that is not there', async (t) => {
+  const none = await open(t, [at('waiting', 5)], { done: [[6, 100]], failed: [] })
+  assert.equal(none(), null)
+  const above = await open(t, [at('all', 101)])
+  assert.equal(above(), null)
+})
