@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
-import { createServer } from 'node:http'
+import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
@@ -31,11 +31,13 @@ async function connect(
   t: TestContext,
   frames: readonly Buffer[],
   then: (socket: Socket) => void = () => undefined,
-  silentMs = 60_000,
+  { silentMs = 60_000, timeoutMs = 2_000, path = '' } = {},
 ) {
   const sockets: Socket[] = []
+  const requests: IncomingMessage[] = []
   const server = createServer().on('upgrade', (request, socket: Socket) => {
     sockets.push(socket)
+    requests.push(request)
     const key = `${request.headers['sec-websocket-key']}${websocketGuid}`
     const accept = createHash('sha1').update(key).digest('base64')
     const lines = ['Upgrade: websocket', 'Connection: Upgrade', `Sec-WebSocket-Accept: ${accept}`]
@@ -57,12 +59,12 @@ async function connect(
   })
   const results: unknown[] = []
   const opening = openCometSocket(
-    { url: `http://127.0.0.1:${port}`, queries: ['a', 'b'], timeoutMs: 2_000, silentMs },
+    { url: `http://user:pass@127.0.0.1:${port}${path}`, queries: ['a', 'b'], timeoutMs, silentMs },
     (result) => results.push(result),
     stop.signal,
   )
   opening.catch(() => undefined)
-  return { opening, results, stop, sockets }
+  return { opening, results, stop, sockets, requests }
 }
 
 /** Why a connection ended, whose node confirmed all subscriptions, and then sent this. */
@@ -79,13 +81,39 @@ test('what arrives for a subscription is passed on, in order, and nothing else',
     reply(1, { result: { n: 1 } }),
     reply(999, { result: { n: 2 } }),
     reply('1', { result: { n: 3 } }),
+    reply(0, { result: { n: 5 } }),
+    reply(3, { result: { n: 6 } }),
     reply(2, { result: { n: 4 } }),
     frame('[]'),
     frame('null'),
     reply(1, { error: { code: -32603 } }),
+    reply(1, { result: { n: 7 } }),
   ])
   assert.equal(await (await opening).closed, 'it refuses a subscription')
+  for (let turn = 0; turn < 10; turn++) await nextTurn()
   assert.deepEqual(results, [{ n: 1 }, { n: 4 }])
+})
+
+test('a node is asked at the path of its URL, with the password of it', async (t) => {
+  const paths = {
+    '': '/websocket',
+    '/base/': '/base/websocket',
+    '/rpc/websocket/': '/rpc/websocket',
+  }
+  for (const [path, asked] of Object.entries(paths)) {
+    const { opening, requests } = await connect(t, confirmed, undefined, { path })
+    const { close, closed } = await opening
+    close()
+    assert.equal(await closed, 'closed')
+    const [request = assert.fail()] = requests
+    assert.equal(request.url, asked)
+    assert.equal(request.headers.authorization, `Basic ${btoa('user:pass')}`)
+  }
+})
+
+test('a node that does not confirm every subscription in time is left', async (t) => {
+  const { opening } = await connect(t, confirmed.slice(1), undefined, { timeoutMs: 300 })
+  await assert.rejects(opening, { code: 'REGISTRY_UNREACHABLE', message: /no answer in time/ })
 })
 
 test('a refused subscription is a failure with its code, never taken for an accepted one', async (t) => {
@@ -163,7 +191,7 @@ test('a node that sends more than any chain registers is left', async (t) => {
 })
 
 test('a connection on which nothing arrives any more is given up', async (t) => {
-  const { opening } = await connect(t, confirmed, undefined, 300)
+  const { opening } = await connect(t, confirmed, undefined, { silentMs: 300 })
   assert.equal(await (await opening).closed, 'it is silent')
 })
 
@@ -172,10 +200,10 @@ test('a connection on which nothing happens stays as long as the node answers', 
   const answer = (socket: Socket): void => {
     socket.on('data', () => {
       asked += 1
-      socket.write(asked < 7 ? reply(999, { result: {} }) : reply(1, { error: { code: -32603 } }))
+      socket.write(asked < 13 ? reply(999, { result: {} }) : reply(1, { error: { code: -32603 } }))
     })
   }
-  const { opening } = await connect(t, confirmed, answer, 300)
+  const { opening } = await connect(t, confirmed, answer, { silentMs: 300, timeoutMs: 1_000 })
   assert.equal(await (await opening).closed, 'it refuses a subscription')
 })
 
@@ -201,4 +229,11 @@ test('a node that closes, or is not there, is a failure with the setting to chec
 test('stopping ends a connection that is being opened, with the reason of the signal', async (t) => {
   const { opening, stop } = await connect(t, [], () => stop.abort(new Error('stopped')))
   await assert.rejects(opening, { message: 'stopped' })
+})
+
+test('stopping ends a connection that is open', async (t) => {
+  const { opening, stop } = await connect(t, confirmed)
+  const { closed } = await opening
+  stop.abort(new Error('stopped'))
+  assert.equal(await closed, 'stopped')
 })

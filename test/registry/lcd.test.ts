@@ -236,6 +236,23 @@ test('an answer without end is cut off, and one that stands still times out', as
   await assert.rejects(silent.page(null, 1, never), { code: 'REGISTRY_UNREACHABLE' })
 })
 
+test('the answer with a View has at most the bytes of the largest one, and no more', async (t) => {
+  const most = Math.ceil((4 * viewLimits.wire) / 3) + 256 * 1024
+  const ofLength = (bytes: number): string => `{"x":"${'x'.repeat(bytes - 8)}"}`
+  let text = ofLength(most)
+  const lcd = await serve(t, (_, response) => response.end(text))
+  const read = await lcd.view(addressOf(1), never)
+  assert.ok(read !== null && 'reason' in read, 'it is read, and has no View')
+  text = ofLength(most + 1)
+  await assert.rejects(lcd.view(addressOf(1), never), { code: 'REGISTRY_ANSWER_TOO_LARGE' })
+})
+
+test('stopping ends a request that is under way, with the reason of the signal', async (t) => {
+  const stop = new AbortController()
+  const lcd = await serve(t, () => stop.abort(new Error('stopped')))
+  await assert.rejects(lcd.page(null, 8, stop.signal), { message: 'stopped' })
+})
+
 test('errors and redirects are failures that say the status', async (t) => {
   for (const status of [301, 400, 404, 500]) {
     const lcd = await serve(t, (_, response) =>
