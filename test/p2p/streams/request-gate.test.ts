@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Fault } from '../../../src/p2p/limits/fault.ts'
 import { defaultLimits, type P2pLimits } from '../../../src/p2p/limits/limits.ts'
 import { createPacer, createRequestGate } from '../../../src/p2p/streams/request-gate.ts'
@@ -29,6 +30,7 @@ test("four seconds' worth of one peer are answered at once; one more is a fault"
   assert.deepEqual(faults, [])
   assert.equal(await gate.admit('p', 'a test', never), false)
   assert.deepEqual(faults, ['request flood'])
+  assert.equal(await gate.admit('q', 'a test', never), true)
 })
 
 test('requests of one address wait together, and a peer that leaves meanwhile gets no response', async () => {
@@ -56,10 +58,13 @@ test('what would wait too long is refused at once, without blame', async () => {
 test('our own requests to a peer wait for their turn, those to others do not', async () => {
   const pacer = createPacer({ ...defaultLimits, requestsPerSecond: 2.5 })
   const stop = new AbortController()
-  await pacer.wait('p', stop.signal)
-  await pacer.wait('p', stop.signal)
+  const isAtOnce = (wait: Promise<void>): Promise<boolean> =>
+    Promise.race([wait.then(() => true), nextTurn(false)])
+  assert.equal(await isAtOnce(pacer.wait('p', stop.signal)), true)
+  assert.equal(await isAtOnce(pacer.wait('p', stop.signal)), true)
   const third = pacer.wait('p', stop.signal)
-  await pacer.wait('q', stop.signal)
+  assert.equal(await isAtOnce(third), false)
+  assert.equal(await isAtOnce(pacer.wait('q', stop.signal)), true)
   const reason = new Error('enough')
   stop.abort(reason)
   await assert.rejects(third, reason)
