@@ -99,7 +99,7 @@ function nextOwn({ book }: Following, { height, told, views, signable, own }: Sa
   }
 }
 
-/** As many as a frame holds. */
+/** As many as a frame holds, of which each takes a small part. */
 function nextOfOthers({ book }: Following, { told, views, others }: Said): Due | null {
   if (told === null || others.length === 0) return null
   const excerpts: Uint8Array[] = []
@@ -109,7 +109,7 @@ function nextOfOthers({ book }: Following, { told, views, others }: Said): Due |
       for (const statement of others.slice(0, followLimits.votes)) {
         const excerpt = excerptBytes(statement, views)
         bytes += excerpt.length
-        if (excerpts.length > 0 && bytes > followLimits.partBytes / 2) break
+        if (bytes > followLimits.partBytes / 2) break
         excerpts.push(excerpt)
       }
       return { kind: 'votes', excerpts }

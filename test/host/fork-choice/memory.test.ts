@@ -121,7 +121,7 @@ describe('how long a branch has been canonical', () => {
 })
 
 describe('a deep fork is decided', () => {
-  const since = { branch: '31b', tip: link(101, 'b'), sinceMs: nowMs - 30_000 }
+  const since = { branch: '31b', tip: link(101, 'b'), sinceMs: nowMs - minute }
   const memory: Memory = { canonical: since, majority: since, replaced: [], fork: before }
   const isTooDeepFor = (...signers: readonly Signer[]): boolean | undefined =>
     decide(forkOf(70), signers, noMemory, time).choice.fork?.isTooDeep
@@ -135,6 +135,7 @@ describe('a deep fork is decided', () => {
     const [a, b] = [heard('A', '101b'), heard('B', '101b')]
     const away = [silent('D', '100a'), silent('E', '100a')]
     const open = decide(forkOf(70), [a, b, heard('C', '200x'), ...away], memory, time)
+    assert.equal(open.step, null)
     assert.equal(open.memory.majority, since)
     assert.equal(open.memory.fork, before)
     const left = decide(forkOf(70), [a, b, heard('C', '100a'), ...away], memory, time)

@@ -1,6 +1,7 @@
 /** When peers are asked for what is wanted, and what follows from what they bring. */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { pino } from 'pino'
 import { ServiceError } from '../../../src/errors.ts'
 import type { Want } from '../../../src/host/fork-choice/wants.ts'
@@ -38,7 +39,10 @@ const wanted = (from: number, to: number, purpose = 'gap'): Want => ({
 const unreachable = new ServiceError('P2P_PULL_FAILED', 'it went away')
 
 /** Lets everything go on that waits for nothing. */
-const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
+async function settled(): Promise<void> {
+  await nextTurn()
+  await nextTurn()
+}
 
 /** Whatever a peer is asked for, until it is called off. */
 async function calledOff(signal: AbortSignal): Promise<never> {
@@ -54,6 +58,7 @@ function open(t: TestContext, setup: Setup = {}) {
   const clock = clockOf(t)
   let announced = setup.announced ?? { a: { tail: 0, head: 1_000 } }
   let looks = 0
+  let ended = 0
   const asked: Asked[] = []
   const results: string[] = []
   const servedFrom: (number | null)[] = []
@@ -62,7 +67,14 @@ function open(t: TestContext, setup: Setup = {}) {
   const caughtUp: number[] = []
   async function* pull(peer: string, from: number, to: number, signal?: AbortSignal) {
     asked.push([peer, from, to])
-    if (setup.isSilent === true) await calledOff(signal ?? assert.fail())
+    if (setup.isSilent === true) {
+      try {
+        await calledOff(signal ?? assert.fail())
+      } finally {
+        await nextTurn()
+        ended += 1
+      }
+    }
     const end = Math.min(to, from + (setup.blocks ?? 1_000) - 1)
     for (let height = from; height <= end; height++) yield Uint8Array.of(height)
     if (setup.failure !== undefined) throw setup.failure
@@ -105,6 +117,9 @@ function open(t: TestContext, setup: Setup = {}) {
   return {
     ...{ asked, results, servedFrom, fatal, caughtUp },
     looks: () => looks,
+    /** Pulls that were called off and have ended. */
+    ended: () => ended,
+    listeners: () => listeners.size,
     setWants: (...wants: readonly Want[]) => sync.setWants(wants),
     /** Something happened to a peer; from then on peers announce this. */
     event: (type: Parameters<Listener>[0]['type'], peer: string, after = announced) => {
@@ -268,7 +283,9 @@ test('a Host that closes ends its pulls, and asks nobody again', async (t) => {
   const scene = open(t, { isSilent: true, wants })
   scene.setWants(wanted(1, 9))
   await settled()
+  assert.deepEqual([scene.ended(), scene.listeners()], [0, 1])
   await scene.close()
+  assert.deepEqual([scene.ended(), scene.listeners()], [1, 0])
   assert.equal(scene.asked.length, 1)
   const looks = scene.looks()
   scene.setWants(wanted(20, 29, 'alice'))
