@@ -25,6 +25,7 @@ import { storedHead } from './stored-range.ts'
 import { createIntake, type Intake } from './sync/intake.ts'
 import { openSync } from './sync/sync.ts'
 import { openVoteSync } from './sync/vote-sync.ts'
+import { voteWindow } from './sync/vote-window.ts'
 import type { Trust } from './trust/trust.ts'
 
 interface MeshOptions {
@@ -125,7 +126,7 @@ function follow(
     signers: () => state?.signers.map(({ identity }) => identity) ?? [],
     isAnyone: trust.mode === 'anyone',
     hosts: () => trust.hosts().map(({ identity }) => identity),
-    window: () => voteWindow(state, reader),
+    window: () => voteWindow(state, storedHead(reader)),
   })
   const sync = openSync(uselessMs === undefined ? {} : { uselessMs }, {
     ...parts,
@@ -157,15 +158,6 @@ function follow(
       await Promise.all([votes.close(), sync.close()])
     },
   }
-}
-
-/** Votes are compared from the lowest height that is kept to the highest that is of use. */
-function voteWindow(
-  state: FollowState | null,
-  reader: StoreReader,
-): { readonly from: number; readonly to: number } | null {
-  const top = Math.max(state?.reached ?? -1, storedHead(reader))
-  return state === null || top < 0 ? null : { from: state.floor, to: top }
 }
 
 function generatorOf(trust: Trust, peer: string): string | null {
