@@ -77,9 +77,7 @@ export function createGater(limits: P2pLimits, parts: GaterParts): Gater {
     if (parts.book.isBanned(peer) || isOutlawed) return refuse('banned')
     const connections = table
       .all()
-      .flatMap((other) =>
-        other === tracked || other.peer === null ? [] : [describe(other, other.peer)],
-      )
+      .flatMap((other) => (other.peer === null ? [] : [describe(other, other.peer)]))
     const admission = admit(newcomer, connections, limits)
     if (admission.refused !== null) return refuse(admission.refused)
     tracked.peer = peer

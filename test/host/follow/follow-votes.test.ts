@@ -40,6 +40,24 @@ describe('a follower', () => {
     await client.until(() => votes(72))
   })
 
+  it('gets what this Host signed while that is being stored, once', async (t) => {
+    const { promise: storing, resolve } = Promise.withResolvers<void>()
+    const longer = { lookMs: 3_600_000, headMs: 3_600_000 }
+    const room = await openFollowRoom(t, { times: longer, storing })
+    room.serve(followed)
+    await room.put(engineChain(1))
+    const client = await room.follow({ views: [followed], from: 100 })
+    await client.until(() => hasSigned(client, followed, [100]))
+    const statements = (): number =>
+      room.store.reader.read((snapshot) => snapshot.rowStatements(100).length)
+    assert.equal(statements(), 0)
+    resolve()
+    await untilSigned(room, [100])
+    await room.put(engineChain(2).slice(1))
+    await client.until(() => hasSigned(client, followed, [101]))
+    assert.equal(kinds(client).filter((kind) => kind === 'statement').length, 2)
+  })
+
   it('gets seals that come later', async (t) => {
     const room = await openFollowRoom(t, { times })
     room.serve(followed)

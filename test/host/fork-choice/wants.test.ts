@@ -157,6 +157,17 @@ const scenes: readonly Scene[] = [
     expected: ['74-90 90b for alice'],
   },
   {
+    name: 'nor is it where another block of the missing height is here',
+    stored: [['a', 0, 9]],
+    waiting: [
+      ['b', 10, 73],
+      ['other b', 90, 90],
+      ['b', 91, 100],
+    ],
+    heads: { alice: '100b' },
+    expected: ['74-90 90b for alice'],
+  },
+  {
     name: 'a head below what is kept wants nothing',
     stored: [['a', 90, 100]],
     heads: { alice: '5b' },

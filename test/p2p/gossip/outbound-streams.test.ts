@@ -140,6 +140,16 @@ test('where a stream cannot be opened, or ends, one is opened on another connect
   assert.deepEqual([first.asked(), third.asked(), other.asked()], [1, 1, 0])
 })
 
+test('a stream that ends late gives way to one on another connection, not on its own', async (t) => {
+  const [first, second] = [connectionOf('a'), connectionOf('a')]
+  const { outbound, pass } = open(t, first, second)
+  outbound.open(first.connection)
+  const { close } = await first.opens()
+  pass(2 * timeoutMs)
+  close()
+  assert.deepEqual([first.asked(), second.asked()], [1, 1])
+})
+
 test('only peers that gossip get another stream, and only on open connections', async (t) => {
   const [gossiping, silent] = [connectionOf('a'), connectionOf('b')]
   const { outbound, pass } = open(t, gossiping, silent)

@@ -72,6 +72,7 @@ test('a block is sent for exactly the credit that its frame takes, and counted',
   const direction = { direction: 'sent' }
   assert.equal(await room.metric('viewmesh_p2p_range_blocks_total', direction), 2)
   assert.equal(await room.metric('viewmesh_p2p_range_bytes_total', direction), 2_000)
+  await until(async () => (await room.metric('viewmesh_p2p_range_streams')) === 0)
 })
 
 test('nothing is sent for less, and credit of no byte is a fault', async (t) => {
@@ -128,4 +129,6 @@ test('a peer has as many streams at a time as it may; one more is refused and a 
   await until(async () => (await room.metric('viewmesh_p2p_range_streams')) === 1)
   await ask(peer, room, 0)
   assert.equal(await faults('too many streams'), 1)
+  await assert.rejects(ask(peer, room, 0))
+  await until(async () => (await faults('too many streams')) === 2)
 })

@@ -40,12 +40,21 @@ interface FollowSetup extends NonNullable<Parameters<typeof openEngineRoom>[1]> 
   readonly patienceMs?: number
   /** Whether the Host signs from the beginning. Default true. */
   readonly isSigning?: boolean
+  /** What the Host signed is stored after that. Default at once. */
+  readonly storing?: Promise<void>
 }
 
 /** Opens it without Views. */
 export async function openFollowRoom(
   t: TestContext,
-  { times = {}, limits = {}, patienceMs = 60_000, isSigning = true, ...options }: FollowSetup = {},
+  {
+    times = {},
+    limits = {},
+    patienceMs = 60_000,
+    isSigning = true,
+    storing,
+    ...options
+  }: FollowSetup = {},
 ): Promise<FollowRoom> {
   const registry = new Registry()
   const views: HostedView[] = []
@@ -55,9 +64,12 @@ export async function openFollowRoom(
     through: (writer, store) => {
       const signing = {
         ...writer,
-        putRowStatement: (
+        putRowStatement: async (
           ...[statement, outdated]: Parameters<Followers['writer']['putRowStatement']>
-        ) => store.putRowStatements(statement.blockNumber, [statement], outdated),
+        ) => {
+          await storing
+          return await store.putRowStatements(statement.blockNumber, [statement], outdated)
+        },
       }
       const { reader } = store
       const followers = openFollowers(
