@@ -97,5 +97,6 @@ test('a write that failed is thrown to whoever adds, waits, or drains later', as
   await assert.rejects(added, /the disk is full/)
   await assert.rejects(waited, /the disk is full/)
   await pending.add([block(2)], null, Promise.resolve())
+  assert.equal(await isSettled(pending.below(2)), true)
   await assert.rejects(pending.drain(), /the disk is full/)
 })

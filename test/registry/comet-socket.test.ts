@@ -190,6 +190,16 @@ test('a node that sends more than any chain registers is left', async (t) => {
   assert.equal(await (await opening).closed, 'it sends more than any chain registers')
 })
 
+test('what was read of a node waits no more: many large messages are read one by one', async (t) => {
+  const { opening, results, sockets } = await connect(t, confirmed)
+  const { close } = await opening
+  for (let message = 1; message <= 6; message++) {
+    sockets[0]?.write(reply(1, { result: 'x'.repeat(3 * 1024 * 1024) }))
+    while (results.length < message) await nextTurn()
+  }
+  close()
+})
+
 test('a connection on which nothing arrives any more is given up', async (t) => {
   const { opening } = await connect(t, confirmed, undefined, { silentMs: 300 })
   assert.equal(await (await opening).closed, 'it is silent')
