@@ -234,7 +234,7 @@ function sharedReads(condition: FilterCondition): Reads {
   const shared = new Map<Attribute, Attribute['read']>()
   eachAttribute(condition, (attribute) => {
     if (!seen.has(attribute)) seen.add(attribute)
-    else if (!shared.has(attribute)) shared.set(attribute, readOnce(attribute))
+    else shared.set(attribute, readOnce(attribute))
   })
   return shared
 }

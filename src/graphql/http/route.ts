@@ -174,6 +174,7 @@ async function handle(
   const { account, signal } = endpoint.lives.of(request.raw)
   account.reserve(requestBytes)
   if (graphql.scheduler.isBusy() || isLarge(request.body)) await graphql.scheduler.nextTurn()
+  if (signal.aborted) return reply.hijack()
   const reading = readRequest(request)
   if ('problem' in reading) {
     if (playgroundPath !== undefined && shouldRenderGraphiQL(request)) {
@@ -238,7 +239,7 @@ function isStreamed(
   request: GraphqlRequest,
 ): boolean {
   if (method === 'HEAD') return false
-  if (headers.accept?.trim() === 'text/event-stream') return true
+  if (headers.accept === 'text/event-stream') return true
   return request.query.includes('subscription') && graphql.operationKind(request) === 'subscription'
 }
 

@@ -113,7 +113,7 @@ async function subscribe(hub: Hub, request: GraphqlRequest, stream: EventStream)
 }
 
 const keyOf = ({ query, operationName, variables }: GraphqlRequest): string =>
-  JSON.stringify([query, operationName ?? null, variables ?? null])
+  JSON.stringify([query, operationName, variables])
 
 function feedOf(hub: Hub, request: GraphqlRequest): Feed {
   const key = keyOf(request)
@@ -141,8 +141,7 @@ function leave({ feeds }: Hub, feed: Feed, stream: EventStream): void {
   feed.readers.delete(stream)
   if (feed.readers.size > 0) return
   feed.controller.abort()
-  const key = keyOf(feed.request)
-  if (feeds.get(key) === feed) feeds.delete(key)
+  feeds.delete(keyOf(feed.request))
 }
 
 const toEvent = (result: GraphqlResult): Buffer => nextEvent(resultText(result))

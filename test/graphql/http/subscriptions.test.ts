@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { request as httpRequest, type IncomingMessage } from 'node:http'
+import { type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http'
 import { type TestContext, test } from 'node:test'
 import {
   type ChainBlock,
@@ -206,6 +206,75 @@ test('a subscriber that disconnects is removed', async (t) => {
   while ((await subscribers(api)) !== 1) await new Promise(setImmediate)
 })
 
+test('a subscriber that leaves before its turn to be answered takes no place', async (t) => {
+  const asked = Promise.withResolvers<void>()
+  const turn = Promise.withResolvers<void>()
+  const api = await open(t, {
+    subscriptionLimits: { maxSubscribers: 1 },
+    wrap: (graphql) => ({
+      ...graphql,
+      scheduler: {
+        ...graphql.scheduler,
+        isBusy: () => true,
+        nextTurn() {
+          asked.resolve()
+          return turn.promise
+        },
+      },
+    }),
+  })
+  const client = startRequest(api.url, blocks)
+  await asked.promise
+  client.destroy()
+  while (api.graphql.memory.heldBytes() > 0) await new Promise(setImmediate)
+  turn.resolve()
+  await new Promise(setImmediate)
+  assert.equal(api.subscriptions.isFull(), false)
+})
+
+test('a subscriber that leaves while its request is checked is removed', async (t) => {
+  const asked = Promise.withResolvers<AbortSignal | undefined>()
+  const checked = Promise.withResolvers<void>()
+  const api = await open(t, {
+    wrap: (graphql) => ({
+      ...graphql,
+      async executeAt(request, heights, signal) {
+        asked.resolve(signal)
+        await checked.promise
+        return await graphql.executeAt(request, heights)
+      },
+    }),
+  })
+  const client = startRequest(api.url, blocks)
+  const signal = await asked.promise
+  client.destroy()
+  while (signal?.aborted === false) await new Promise(setImmediate)
+  checked.resolve()
+  await openEventReader(api.url, { query: 'subscription { Block { hash } }' })
+  assert.equal(await subscribers(api), 1)
+})
+
+test('a request without subscribers is executed no more, and again for the next one', async (t) => {
+  const looked: number[] = []
+  const api = await open(t, {
+    wrap: (graphql) => ({
+      ...graphql,
+      executeAt(request, heights, signal) {
+        if (heights.from > 0) looked.push(heights.from)
+        return graphql.executeAt(request, heights, signal)
+      },
+    }),
+  })
+  const reader = await openEventReader(api.url, { query: blocks })
+  reader.close()
+  while ((await subscribers(api)) !== 0) await new Promise(setImmediate)
+  await api.add(third)
+  const later = await openEventReader(api.url, { query: blocks })
+  await api.add(fourth)
+  assert.deepEqual(await later.next(), blockEvent(fourth))
+  assert.deepEqual(looked, [4])
+})
+
 test('subscribers beyond the limit get a 503 that says when to retry', async (t) => {
   const api = await open(t, { subscriptionLimits: { maxSubscribers: 2 } })
   const reader = await openEventReader(api.url, { query: blocks })
@@ -300,9 +369,15 @@ async function subscribers(api: TestApi): Promise<number | undefined> {
   return metric?.values[0]?.value
 }
 
+function startRequest(url: string, query: string): ClientRequest {
+  const client = httpRequest(url, { method: 'POST' })
+  client.on('error', () => undefined)
+  client.end(JSON.stringify({ query }))
+  return client
+}
+
 /** A subscriber that has the answer's head and reads nothing of its body. */
 async function openUnread(url: string, query: string): Promise<[IncomingMessage]> {
-  const client = httpRequest(url, { method: 'POST' })
-  client.end(JSON.stringify({ query }))
+  const client = startRequest(url, query)
   return (await once(client, 'response')) as [IncomingMessage]
 }
