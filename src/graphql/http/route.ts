@@ -40,7 +40,7 @@ const healthCheckPath = '/health-check'
 /** Largest body, and how long a client may stall, by default. */
 export const defaultMaxBodyBytes: number = 2 * 1024 * 1024
 export const defaultMaxStallMs = 30_000
-/** Answers up to this length are sent in one piece with their length. */
+/** Answers shorter than this are sent in one piece with their length. */
 const wholeLength = 512 * 1024
 const jsonType = 'application/json; charset=utf-8'
 const allowedMethods = 'GET, HEAD, POST, OPTIONS'
