@@ -1,5 +1,5 @@
 /**
- * The script of the playground's page. The functions of `browserFunctions` never run here: their
+ * The script of the playground's page. The functions of `browserFunctions` never run in a program: their
  * source is what the browser gets, so they use nothing but each other and what a browser has.
  */
 import { defaultTabs, type PlaygroundTab } from './playground-tabs.ts'
@@ -38,7 +38,8 @@ export function playgroundScript(): string {
 
 const browserFunctions = [startPlayground, fetchResult, eventResults, readEvents]
 
-function startPlayground(page: Page, settings: PageSettings): void {
+/** Shows GraphiQL with the tabs of the settings and of the Views, and sends what it asks. */
+export function startPlayground(page: Page, settings: PageSettings): void {
   const { React, ReactDOM, GraphiQL } = page
   const fetcher = (request: PageRequest, options?: { headers?: Record<string, string> }) => {
     // Right after a change of tabs GraphiQL still sends the name of the operation before.
