@@ -41,14 +41,23 @@ test('a query may nest as deep as the limit, and not one level more', async (t) 
 })
 
 test('groups, aggregates, versions and proofs count as levels as well', async (t) => {
-  const { store } = await openGraphqlRoom(t)
+  const { store, chain } = await openGraphqlRoom(t)
+  const commits = `_commits(docID: "block-${chain[0]?.hash}")`
   const queries = [
     ['{ Log(groupBy: [blockNumber]) { blockNumber } }', 2],
     ['{ Log(groupBy: [blockNumber]) { _group { data } } }', 3],
     ['{ Log(groupBy: [blockNumber]) { _group { transaction { hash } } } }', 4],
     ['{ Log(limit: 1) { _version { cid } } }', 3],
     ['{ Log(limit: 1) { _version { signature { type } } } }', 4],
+    ['{ Log(limit: 1) { _proof { cid } } }', 3],
+    ['{ Log(limit: 1) { _proof { seals { type } } } }', 4],
+    [`{ ${commits} { cid } }`, 2],
+    [`{ ${commits} { signature { type } } }`, 3],
     ['{ Block(limit: 1) { transactions { _count(logs: {}) } } }', 3],
+    [
+      '{ Block(limit: 1) { transactions { COUNT(logs: {}) } SUM(transactions: {field: COUNT}) } }',
+      3,
+    ],
   ] as const
   for (const [query, levels] of queries) {
     const within = openTestGraphql(store.reader, { limits: { maxDepth: levels } })
@@ -120,6 +129,12 @@ test('cost counts a document again for every 8 conditions and keys', async (t) =
   assert.equal(await looked(16, ''), blocks + 2 * logs)
   assert.equal(await looked(6, ', order: [{data: ASC}, {address: ASC}]'), blocks + logs)
   assert.equal(await looked(7, ', order: [{data: ASC}, {address: ASC}]'), blocks + 2 * logs)
+  const ofBlocks = (patterns: number) => {
+    const filter = `{_or: [${repeat(patterns, () => '{hash: {_like: "%nothing%"}}')}]}`
+    return costOf(room, `{ Block(filter: ${filter}) { number } }`)
+  }
+  assert.equal(await ofBlocks(7), blocks, 'with one for where the block is')
+  assert.equal(await ofBlocks(8), 2 * blocks)
 })
 
 test('a single row is refused beyond its limit of comparisons', async (t) => {

@@ -202,6 +202,8 @@ test('a field that is no key cannot be selected beside the members', async (t) =
       'cannot select a non-group-by field at group-level. Field: data. Add it to groupBy, or select it inside GROUP.',
     '{ Log { address _group { data } } }':
       '_group may only be referenced when within a groupBy request. Add groupBy to the field around it.',
+    '{ Log { n: COUNT(GROUP: {}) } }':
+      'GROUP may only be referenced when within a groupBy request. Add groupBy to the field around it.',
     '{ Block(groupBy: [transactions]) { number } }':
       'invalid field value to groupBy. Field: transactions. Group by a value or a single link.',
     '{ Log(groupBy: [address]) { address s: _sum(_group: {field: _count}) _group(groupBy: [data]) { data } } }':

@@ -123,6 +123,39 @@ test('an order by what all rows of a block share reads no row behind the limit',
   }
 })
 
+test('a key without a direction orders by nothing, and the last of repeated ones decides ties', async (t) => {
+  const { query } = await openGraphqlRoom(t)
+  const first = async (order: string) =>
+    (await query(`{ Log(order: ${order}, limit: 3) { blockNumber logIndex } }`)).Log.map(place)
+  const start = [
+    [1, 0],
+    [1, 1],
+    [1, 2],
+  ]
+  for (const order of ['{data: null}', '{_alias: null}', '[{address: null}, {removed: ASC}]'])
+    assert.deepEqual(await first(order), start, order)
+  assert.deepEqual(await first('[{removed: ASC}, {blockNumber: DESC}, {removed: ASC}]'), [
+    [6, 0],
+    [6, 1],
+    [6, 2],
+  ])
+})
+
+test('rows that link to rows in the order of the chain may still be in another order', async (t) => {
+  const { query } = await openGraphqlRoom(t)
+  const order = '[{blockNumber: ASC}, {transaction: {transactionIndex: ASC}}, {logIndex: DESC}]'
+  const { Log } = await query(`{ Log(order: ${order}) { blockNumber transactionIndex logIndex } }`)
+  type Placed = { blockNumber: number; transactionIndex: number; logIndex: number }
+  const sorted = Log.toSorted(
+    (a: Placed, b: Placed) =>
+      a.blockNumber - b.blockNumber ||
+      a.transactionIndex - b.transactionIndex ||
+      b.logIndex - a.logIndex,
+  )
+  assert.deepEqual(Log, sorted)
+  assert.notDeepEqual(Log.map(place), Log.map(place).toSorted())
+})
+
 test('quantities are ordered as numbers and null is smallest', async (t) => {
   const { query } = await openGraphqlRoom(t)
   const text = '{ Transaction(order: {maxFeePerGas: ASC}) { maxFeePerGas } }'
@@ -158,6 +191,14 @@ test('an invalid order is refused', async (t) => {
   assert.deepEqual(await errors('{ Log(order: {_alias: {d: DOWN}}) { d: data } }'), [
     'invalid order direction. Write ASC or DESC, as in {_alias: {total: DESC}}.',
   ])
+  const several = '{ Log(order: {_alias: {a: ASC, b: ASC}}) { a: data b: address } }'
+  assert.deepEqual(await errors(several), [
+    'each order argument can only define one field. Write a list, as in order: [{blockNumber: DESC}, {logIndex: ASC}].',
+  ])
+  for (const field of ['topics', 'transaction { hash }'])
+    assert.deepEqual(await errors(`{ Log(order: {_alias: {x: DESC}}) { x: ${field} } }`), [
+      'field or alias not found. Name: x. Give a field of the same selection this alias.',
+    ])
   const [message = ''] = await errors('{ Log(order: {blockNumber: DOWN}) { data } }')
   assert.match(message, /Value "DOWN" does not exist in "Ordering" enum/)
 })

@@ -8,6 +8,7 @@ import { Registry } from 'prom-client'
 import type { Graphql } from '../../../src/graphql/graphql.ts'
 import type { StoreWriter } from '../../../src/store/store.ts'
 import { openWriter } from '../../../src/store/write/writer.ts'
+import { rowID } from '../../../src/views/row-id.ts'
 import { type ChainBlock, createChain } from '../../support/chain/block-factory.ts'
 import { testNetwork } from '../../support/chain/sealed-blocks.ts'
 import { storableBlock } from '../../support/chain/store-blocks.ts'
@@ -130,6 +131,32 @@ suite('rows are reached by the shortest way', () => {
       `Log(filter: {address: "${log?.address}", blockNumber: {_geq: 1070, _leq: 1072}})`,
     ],
     'a value nobody has': [16, `Log(filter: {address: "0x${'12'.repeat(20)}"})`],
+    'the height of linked transactions, and a value': [
+      11,
+      `Log(filter: {transaction: {blockNumber: 1070}, address: "${log?.address}"})`,
+    ],
+    'an id of a transaction in its logs': [
+      19,
+      `Log(filter: {transaction_id: "tx-${tx?.transactionHash}"})`,
+    ],
+    'the hash of a block in its seals': [
+      10,
+      `BlockSignature(filter: {blockHash: "${pick?.hash}"})`,
+    ],
+    'all topics in their order': [
+      50,
+      `Log(filter: {topics: [${log?.topics?.map((topic) => `"${topic}"`)}]})`,
+    ],
+    'an id of a row': [
+      28,
+      `Named(docID: "${rowID({ view: view.id, blockHash: pick?.hash ?? '', position: 1 })}")`,
+    ],
+    'an id of a row of another View': [
+      16,
+      `Named(docID: "${rowID({ view: noHash(7), blockHash: pick?.hash ?? '', position: 1 })}")`,
+    ],
+    'a docID of another collection': [0, `Log(docID: "block-${pick?.hash}")`],
+    'an address that is too short': [0, `Log(filter: {address: "0x1234"})`],
     'a hash that is none': [0, 'Block(filter: {hash: {_eq: "0x12"}})'],
     nothing: [0, 'Log(filter: {_or: []})'],
     'no docID': [0, 'Log(docID: [])'],
