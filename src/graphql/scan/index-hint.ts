@@ -149,12 +149,11 @@ const wholeHash = /^0x[0-9a-f]{64}$/
 
 const blockOf = present((hash) => (wholeHash.test(hash) ? { type: 'block', hash } : none))
 
+/** Of hex in lower case, as operands and the hashes in docIDs are. */
 const term = (type: 'term' | 'unique', kind: TermKind, bytes: number): ToHint =>
-  present((text) => {
-    const value = Buffer.from(text.slice(2), 'hex')
-    const isWhole = text.startsWith('0x') && text.length === 2 + 2 * bytes && value.length === bytes
-    return isWhole ? { type, kind, value } : none
-  })
+  present((text) =>
+    text.length === 2 + 2 * bytes ? { type, kind, value: Buffer.from(text.slice(2), 'hex') } : none,
+  )
 
 const transaction = term('unique', 'transactionHash', 32)
 

@@ -18,6 +18,7 @@ import {
   operatorLimits,
 } from '../support/graphql-room.ts'
 import { list, noHash, repeat } from '../support/repeat.ts'
+import { servedView } from '../support/served-views.ts'
 
 test('the settings of the programs start from the limits of the engine, whose refusals name them', () => {
   for (const program of ['generator', 'host'] as const) {
@@ -66,6 +67,17 @@ test('groups, aggregates, versions and proofs count as levels as well', async (t
     const { errors = [] } = await beyond.execute({ query })
     assert.match(errors[0]?.message ?? '', /^The query nests deeper than/, query)
   }
+})
+
+test('what a View reads has as many levels as in a query of its own', async (t) => {
+  const { store } = await openGraphqlRoom(t)
+  const errorsWithin = async (maxDepth: number) => {
+    const graphql = openTestGraphql(store.reader, { limits: { maxDepth } })
+    graphql.setViews([servedView('type Sent { n: Int }', 'Log { transaction { hash } }')])
+    return (await graphql.execute({ query: '{ Sent { _source } }' })).errors
+  }
+  assert.equal(await errorsWithin(3), undefined)
+  assert.match((await errorsWithin(2))?.[0]?.message ?? '', /^The query nests deeper than 2 levels/)
 })
 
 test('depth counts through fragments', async (t) => {

@@ -158,6 +158,7 @@ suite('rows are reached by the shortest way', () => {
     'a docID of another collection': [0, `Log(docID: "block-${pick?.hash}")`],
     'an address that is too short': [0, `Log(filter: {address: "0x1234"})`],
     'a hash that is none': [0, 'Block(filter: {hash: {_eq: "0x12"}})'],
+    'a collection without documents': [0, 'SnapshotSignature'],
     nothing: [0, 'Log(filter: {_or: []})'],
     'no docID': [0, 'Log(docID: [])'],
     'the newest of an address': [
