@@ -174,6 +174,18 @@ describe('a seal', () => {
     assert.equal(other, 1)
   })
 
+  it('is missing from block 0 on, whoever is asked about', async (t) => {
+    const store = await openTestStore(t)
+    const resume = (signer: string): number | undefined =>
+      store.reader.read((snapshot) => snapshot.firstUnsealed(signer))
+    const [one, other] = [opaqueSeal(0).signatureIdentity, '03'.repeat(33)]
+    for (const height of [0, 1]) await store.putBlock(opaqueBlock(height))
+    assert.equal(resume(one), 0)
+    for (const height of [0, 1]) await store.putSeals(height, [opaqueSeal(height)])
+    assert.equal(resume(one), undefined)
+    assert.equal(resume(other), 0)
+  })
+
   it('is missing again where a block is put below those that were sealed', async (t) => {
     const store = await openTestStore(t)
     const resume = (): number | undefined =>

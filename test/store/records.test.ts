@@ -94,6 +94,22 @@ describe('the seals of a height', () => {
     assert.equal(shown(), 2)
   })
 
+  it('have their places, of all heights from one to another, if their signers are shown', async (t) => {
+    const store = await openTestStore(t)
+    const { reader } = store
+    for (const height of [4, 5, 6, 7])
+      await store.putSeals(height, [opaqueSeal(height, 'main', alice)])
+    await store.putSeals(6, [opaqueSeal(6, 'main', bob)])
+    const places = () => reader.read((snapshot) => [...snapshot.sealPlaces(5, 6)])
+    const place = (height: number, identity = alice) => {
+      const { blockHash, merkleRoot } = opaqueSeal(height)
+      return { height, blockHash, merkleRoot, identity }
+    }
+    assert.deepEqual(places(), [place(5), place(6), place(6, bob)])
+    reader.showSealsOf(new Set([bob]))
+    assert.deepEqual(places(), [place(6, bob)])
+  })
+
   it('are replaced in one transaction, and leave no trace of blocks without documents', async (t) => {
     const store = await openTestStore(t)
     const [kept, other] = [opaqueSeal(5, 'main', alice), opaqueSeal(5, 'other', alice)]

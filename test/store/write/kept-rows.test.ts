@@ -142,6 +142,21 @@ describe('rows that are kept for longer than their documents', () => {
     })
   })
 
+  it('keep a failure as long as other blocks keep their rows', async (t) => {
+    const store = await storeWith(t, { retainBlocks: 20, retainRows: 100 }, 50)
+    const failure = Buffer.from('why')
+    await store.putViewRows(slot, [{ height: 10, blockHash: hashAt(10), failure }])
+    const failed = () =>
+      store.reader.read((snapshot) => {
+        const text = snapshot.viewFailure(slot, 10)
+        return [snapshot.viewFailures(slot), text && String(text)]
+      })
+    await put(store, 51, 109)
+    assert.deepEqual(failed(), [[[10, 10]], 'why'])
+    await store.putSealedBlock(opaqueBlock(110, 50))
+    assert.deepEqual(failed(), [[], undefined])
+  })
+
   const restarts: readonly [string, Retained, number][] = [
     ['fewer, when fewer are to be kept', { retainBlocks: 20, retainRows: 60 }, 142],
     ['as many documents as there are, when nothing is said', { retainBlocks: 20 }, 182],
