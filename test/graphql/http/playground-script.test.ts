@@ -68,6 +68,12 @@ function mockStream(t: TestContext, pieces: readonly string[], failure?: Error) 
   return { asked, isAborted: () => signal?.aborted }
 }
 
+async function allOf(results: AsyncIterable<object>): Promise<object[]> {
+  const found: object[] = []
+  for await (const result of results) found.push(result)
+  return found
+}
+
 const subscription = { query: 'subscription Follow { a }', operationName: 'Follow' }
 const subscribe = async (fetcher: Fetcher): Promise<AsyncIterable<object>> =>
   (await fetcher(subscription)) as AsyncIterable<object>
@@ -79,7 +85,7 @@ test('events are results however they are cut, and comments and the end are none
     'nt: next\ndata: {"n"',
     ':3}\n\n:\n\nevent: complete\ndata:\n\n',
   ])
-  const results = await Array.fromAsync(await subscribe(start().fetcher))
+  const results = await allOf(await subscribe(start().fetcher))
   assert.deepEqual(results, [{ n: 1 }, { n: 2 }, { n: 3 }])
 })
 
@@ -108,7 +114,7 @@ test('a connection that fails is told to whoever waits for results', async (t) =
     const body = new ReadableStream({ start: (controller) => controller.error(new Error('lost')) })
     return new Response(body, { headers: { 'content-type': 'text/event-stream' } })
   })
-  await assert.rejects(Array.fromAsync(await subscribe(start().fetcher)), { message: 'lost' })
+  await assert.rejects(allOf(await subscribe(start().fetcher)), { message: 'lost' })
 })
 
 test('a request is sent with its headers, without the operation of the tab before', async (t) => {
