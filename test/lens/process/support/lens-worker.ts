@@ -5,6 +5,7 @@
 import { existsSync, writeFileSync } from 'node:fs'
 import type { PieceSink } from '../../../../src/lens/child/piece-gate.ts'
 import { serveLensWorker } from '../../../../src/lens/child/serve-lens-worker.ts'
+import { ownProcessorMs } from '../../../../src/lens/child/thread-time.ts'
 import { type Program, prepareProgram } from '../../../../src/lens/program/program.ts'
 import type { Feed } from '../../../../src/views/row-type.ts'
 import type { Command, WorkerData } from './open-lenses.ts'
@@ -47,16 +48,25 @@ function obey(command: Command, pieces: PieceSink): unknown {
   }
   if (command.does === 'exhaust')
     for (const lists: object[] = []; ; ) lists.push(new Array(100_000).fill(1.5))
-  if (command.does === 'die') {
-    while (!existsSync(command.when)) waitMs(5)
-    process.kill(process.pid, 'SIGKILL')
-    waitMs(60_000)
-  }
+  if (command.does === 'work') work(command.processorMs)
+  if (command.does === 'exit') process.exit(3)
+  if (command.does === 'die') die(command.when)
   if (command.does === 'wait' && !existsSync(command.first)) {
     writeFileSync(command.first, '')
     waitMs(60_000)
   }
   return command.does
+}
+
+function work(processorMs: number): void {
+  const end = ownProcessorMs() + processorMs
+  while (ownProcessorMs() < end);
+}
+
+function die(when: string): void {
+  while (!existsSync(when)) waitMs(5)
+  process.kill(process.pid, 'SIGKILL')
+  waitMs(60_000)
 }
 
 function handOver({ count, stays }: Extract<Command, { does: 'pieces' }>, pieces: PieceSink): void {

@@ -21,6 +21,10 @@ export type Command =
   | { readonly does: 'exhaust' }
   /** Kills its process once a file is there. */
   | { readonly does: 'die'; readonly when: string }
+  /** Works until it has used so much processor time. */
+  | { readonly does: 'work'; readonly processorMs: number }
+  /** Ends its thread. */
+  | { readonly does: 'exit' }
   /** Makes a file and waits for ever; returns at once where the file is there. */
   | { readonly does: 'wait'; readonly first: string }
 
