@@ -258,3 +258,22 @@ test('a later statement that contains an earlier one of its Host takes its place
   await opened.blocks.addStatement(said(3))
   assert.equal(opened.blocks.excerpts(3, hashOf(3)).length, 2, 'it is said already')
 })
+
+test('of more statements of one Host than are kept the others go, and another Host keeps its own', async (t) => {
+  const opened = await open(t)
+  await put(opened, [3])
+  const runtimesOf = (host: string): number[] =>
+    opened.blocks
+      .excerpts(3, hashOf(3))
+      .filter(({ signatureIdentity }) => signatureIdentity === host)
+      .map(({ runtime }) => runtime)
+      .sort((a, b) => a - b)
+  for (const runtime of [6, 5, 4, 3])
+    for (const host of [hostA, hostB]) await opened.blocks.addStatement(said(3, { host, runtime }))
+  assert.deepEqual(runtimesOf(hostA), [3, 4, 5, 6])
+  await opened.blocks.addStatement(said(3, { runtime: 2 }))
+  assert.deepEqual(runtimesOf(hostA), [2, 3, 4, 5])
+  assert.equal(await opened.blocks.addStatement(said(3, { runtime: 7 })), true)
+  assert.deepEqual(runtimesOf(hostA), [2, 3, 4, 5])
+  assert.deepEqual(runtimesOf(hostB), [3, 4, 5, 6])
+})

@@ -11,6 +11,7 @@ import { hostA, openState } from '../support/follower-state.ts'
 import { madeBlocks } from '../support/follower-stream.ts'
 import { createMadeChain, madeView, otherView } from '../support/made-chain.ts'
 import { openMadeHost } from '../support/made-host.ts'
+import { pendingBlock } from '../support/pending-block.ts'
 import { clockOf } from '../support/test-clock.ts'
 
 const checkMs = 1_000
@@ -132,6 +133,21 @@ test('missing heights are asked for of a Host that has the highest of them', asy
   filling.serving = (view, number) => (view === madeView && number === 4 ? 1 : null)
   await filling.check(10)
   assert.deepEqual(filling.asked(), ['3 to 4'])
+})
+
+test('of the missing heights of a View the thousand lowest are looked at', async (t) => {
+  const filling = await openFilling(t, [])
+  const { state, check, asked } = filling
+  const view = state.parts.views.find(madeView) ?? assert.fail('it is not known')
+  const everyOther = Array.from({ length: 1_002 }, (_, index) => pendingBlock(2 * index + 1))
+  await state.blocks.put(view, everyOther, null, { seals: () => [], excerpts: () => [] })
+  const looked: number[] = []
+  filling.serving = (_, number) => {
+    looked.push(number)
+    return null
+  }
+  await check()
+  assert.deepEqual([looked.length, looked[0], looked.at(-1), asked()], [1_000, 0, 1_998, []])
 })
 
 test('what was asked for in vain is asked for again after ten minutes', async (t) => {
