@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import type { TestContext } from 'node:test'
 
-export interface JsonServer {
+interface JsonServer {
   readonly url: string
   /** What was asked, parsed; null for a request without a body. */
   readonly asked: readonly unknown[]

@@ -10,7 +10,8 @@ import { listeningPorts, loadDevnetSettings } from '../../../src/devnet/config.t
 import { requireFreePorts } from '../../../src/devnet/free-ports.ts'
 import type { HealthReport } from '../../../src/service/contract.ts'
 import { blocksOf } from '../../docs/support/page.ts'
-import { otherPorts, type RunningStart, startCommand, until } from './start-command.ts'
+import { otherPorts } from '../../support/devnet-ports.ts'
+import { type RunningStart, startCommand, until } from './start-command.ts'
 
 interface Answer {
   readonly data: Readonly<Record<string, readonly Row[]>>

@@ -2,8 +2,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
-import { listeningPorts, loadDevnetSettings } from '../../../src/devnet/config.ts'
-import { freePorts } from '../../support/free-port.ts'
 import { repository } from '../../support/repository.ts'
 
 /** Everything that a file waits for. */
@@ -65,12 +63,4 @@ export async function until<T>(look: () => Promise<T | null>): Promise<T> {
     if (found !== null) return found
     await delay(100, undefined, { signal })
   }
-}
-
-/** Settings that move every port to one that is free. */
-export async function otherPorts(): Promise<Record<string, string>> {
-  const documented = listeningPorts(loadDevnetSettings({ argv: [], env: {} }))
-  const names = [...new Set(documented.map(([name]) => name))]
-  const ports = await freePorts(names.length)
-  return Object.fromEntries(names.map((name, index) => [name, String(ports[index])]))
 }

@@ -8,8 +8,9 @@ import process from 'node:process'
 import { after, before, describe, test } from 'node:test'
 import { promisify, stripVTControlCharacters } from 'node:util'
 import { blocksOf } from '../../docs/support/page.ts'
+import { otherPorts } from '../../support/devnet-ports.ts'
 import { repository } from '../../support/repository.ts'
-import { otherPorts, type RunningStart, startCommand, until } from './start-command.ts'
+import { type RunningStart, startCommand, until } from './start-command.ts'
 
 /**
  * How far the chain of `npm start`, with a block each second, may get before a deployed View has rows. The service has two seconds

@@ -1,0 +1,55 @@
+/** The development chain as a user starts it; `test/e2e/start` looks at everything that it shows. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { setTimeout as delay } from 'node:timers/promises'
+import { loadDevnetSettings } from '../../src/devnet/config.ts'
+import { readHealth } from '../../src/devnet/health.ts'
+import { startChild } from '../support/child-program.ts'
+import { otherPorts } from '../support/devnet-ports.ts'
+import { testDirectory } from '../support/test-store.ts'
+
+/** Asks again until there is something. */
+async function until<T>(look: () => Promise<T | null>): Promise<T> {
+  for (;;) {
+    const found = await look().catch(() => null)
+    if (found !== null) return found
+    await delay(100)
+  }
+}
+
+async function read<T>(url: string, query?: string): Promise<T> {
+  const post = { method: 'POST', body: JSON.stringify({ query }) }
+  const response = await fetch(url, query === undefined ? {} : post)
+  return (await response.json()) as T
+}
+
+test('a chain, a Generator, a Host with a View of it and a registry run until Ctrl-C', async (t) => {
+  const env = { ...(await otherPorts()), DEVNET_PATH: testDirectory(t) }
+  const settings = loadDevnetSettings({ argv: [], env })
+  const child = startChild('src/viewmesh.js', { args: ['devnet'], env })
+  t.after(() => child.process.kill('SIGKILL'))
+  const at = (port: number, path = ''): string => `http://127.0.0.1:${port}${path}`
+
+  await child.says('Local__Devnet, genesis 0x')
+  await child.says('The Host has blocks. Ask it for the newest one:')
+  const host = await readHealth(at(settings.hostHealthPort))
+  const generator = await readHealth(at(settings.generatorHealthPort))
+  assert.deepEqual(
+    host?.p2p.peers.map(({ id }) => id),
+    [generator?.p2p.self?.id],
+  )
+  const registry = at(settings.registryLcdPort, '/shinzonetwork/view/v1/views')
+  assert.deepEqual((await read<{ views: unknown[] }>(registry)).views, [])
+  const graphql = at(settings.hostApiPort, '/api/v0/graphql')
+  const rows = await until(async () => {
+    const query = '{ TokenTransfer(limit: 1) { _blockNumber } }'
+    const { data } = await read<{ data: { TokenTransfer: unknown[] } }>(graphql, query)
+    return data.TokenTransfer.length > 0 ? data.TokenTransfer : null
+  })
+  assert.equal(rows.length, 1)
+
+  child.process.kill('SIGINT')
+  const { code, signal } = await child.ended()
+  assert.deepEqual([code, signal], [0, null])
+  assert.equal(await readHealth(at(settings.hostHealthPort)), null)
+})
