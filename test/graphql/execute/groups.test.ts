@@ -213,3 +213,11 @@ test('a field that is no key cannot be selected beside the members', async (t) =
     assert.deepEqual(await errors(text), [message], text)
   }
 })
+
+test('a list that is grouped by null is none of groups', async (t) => {
+  const { query } = await openGraphqlRoom(t)
+  const text = 'query ($g: [LogField!]) { Log(groupBy: $g, limit: 2) { logIndex } }'
+  const rows = [{ logIndex: 0 }, { logIndex: 1 }]
+  assert.deepEqual(await query(text, { g: null }), { Log: rows })
+  assert.deepEqual(await query('{ Log(groupBy: null, limit: 2) { logIndex } }'), { Log: rows })
+})

@@ -65,6 +65,8 @@ test('a query in the URL takes precedence over the body', async (t) => {
   assert.equal(await response.text(), numbers)
   const inBody = await post(`${api.url}?query=`, '{"query": "{ Block { number } }"}')
   assert.equal(await inBody.text(), numbers)
+  const twice = await fetch(`${api.url}?query={a}&query={b}`)
+  assert.deepEqual(await twice.json(), { error: `No query. ${hint}` })
 })
 
 test('the content type of a body does not matter, but application/graphql is the query itself', async (t) => {
