@@ -147,6 +147,19 @@ suite('rows are reached by the shortest way', () => {
       50,
       `Log(filter: {topics: [${log?.topics?.map((topic) => `"${topic}"`)}]})`,
     ],
+    'a topic that it must not have': [
+      456,
+      `Log(filter: {topics: {_none: {_eq: "${log?.topics?.[2]}"}}, blockNumber: {_leq: 1075}})`,
+    ],
+    'no value where there may be one': [
+      152,
+      'Transaction(filter: {to: null, blockNumber: {_lt: 1038}})',
+    ],
+    'a part of what names a block': [
+      380,
+      `AttestationRecord(filter: {attested_doc: {_like: "%${pick?.hash.slice(8, 20)}%"}})`,
+    ],
+    'what names no block': [0, 'AttestationRecord(filter: {attested_doc: "nothing"})'],
     'an id of a row': [
       28,
       `Named(docID: "${rowID({ view: view.id, blockHash: pick?.hash ?? '', position: 1 })}")`,
