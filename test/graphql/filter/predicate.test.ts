@@ -176,6 +176,15 @@ test('what is the same for a block is decided first, and rows that are linked la
   assert.deepEqual(seen, order)
 })
 
+test('hex in a list is the same in any case, and other text is not', () => {
+  const words = attribute('words', () => ['0xAB', 'Cd'], { kind: 'string', list: true })
+  const isList = (items: readonly string[]): boolean =>
+    toMatcher(entity, { op: 'list', attribute: words, isEqual: true, items }).matches(
+      rows[0] ?? assert.fail(),
+    )
+  assert.deepEqual([isList(['0xab', 'Cd']), isList(['0xab', 'cd'])], [true, false])
+})
+
 test('rows that are no stored documents have no CID', () => {
   const { matches } = toMatcher({ ...entity, section: null }, { op: 'cid', cid: Buffer.alloc(36) })
   assert.ok(!rows.some((row) => matches(row)))

@@ -159,6 +159,18 @@ suite('rows are reached by the shortest way', () => {
       380,
       `AttestationRecord(filter: {attested_doc: {_like: "%${pick?.hash.slice(8, 20)}%"}})`,
     ],
+    'a hash that is none, and a value': [
+      0,
+      `Log(filter: {blockHash: "0x12", address: "${log?.address}"})`,
+    ],
+    'linked rows of a hash that is none, and a value': [
+      0,
+      `Log(filter: {transaction: {hash: "0x12"}, address: "${log?.address}"})`,
+    ],
+    'a value, or what no index knows of linked rows': [
+      90,
+      `Log(filter: {_or: [{address: "${log?.address}"}, {transaction: {value: {_lt: 0}}}], blockNumber: {_lt: 1010}})`,
+    ],
     'what names no block': [0, 'AttestationRecord(filter: {attested_doc: "nothing"})'],
     'an id of a row': [
       28,
