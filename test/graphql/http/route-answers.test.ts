@@ -138,6 +138,30 @@ test('an answer of less than 512 KiB is sent with its length', async (t) => {
   assert.equal(await lengthOf(512 * 1024), null)
 })
 
+test('of an answer only what follows once it is being read is released before its end', async (t) => {
+  const released: number[] = []
+  const api = await openTestApi(t, {
+    wrap: (graphql) => ({
+      ...graphql,
+      memory: {
+        ...graphql.memory,
+        openAccount() {
+          const account = graphql.memory.openAccount()
+          return { ...account, release: (bytes) => void released.push(bytes) }
+        },
+      },
+      async execute({ query }) {
+        return { data: ['"', 'x'.repeat(Number(query)), '"'] }
+      },
+    }),
+  })
+  await (await post(api, String(400 * 1024))).text()
+  assert.deepEqual(released, [])
+  await (await post(api, String(700 * 1024))).text()
+  const bytes = released.reduce((sum, each) => sum + each, 0)
+  assert.ok(bytes > 100 * 1024 && bytes < 300 * 1024, `${bytes} bytes`)
+})
+
 test('a query is answered as JSON, also one with the word subscription', async (t) => {
   const api = await open(t)
   const response = await post(api, '{ subscription: Block(limit: 1) { number } }')
