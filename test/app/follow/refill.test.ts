@@ -267,3 +267,35 @@ test('missing blocks come one after the other, and each hole is left once it is 
   )
   await refill.close()
 })
+
+test('missing blocks that come slowly are waited for, however long all of them take', async (t) => {
+  t.mock.timers.enable({ apis: ['setInterval'] })
+  const chain = createMadeChain()
+  chain.grow(1)
+  const host = await openMadeHost(t, { chain, signer: hostA })
+  const application = await openRoom(t)
+  await connect(application, host.room)
+  const { state, reported } = await openState(t)
+  await put(state, [4])
+  const { log, lines } = captureLog()
+  const { pass } = clockOf(t)
+  const refill = openRefill(
+    { ...state.options, network: testNetwork, peers: [host.room.id], patience },
+    {
+      ...{ ...state.parts, log, p2p: application.p2p, onChange: () => undefined },
+      links: { servingSinceMs: () => 1 },
+    },
+  )
+  t.after(() => refill.close())
+  t.mock.timers.tick(checkMs)
+  for (const height of [0, 1, 2, 3]) {
+    await until(() => reported.length === height + 1)
+    pass(4_000)
+    t.mock.timers.tick(checkMs)
+    for (let turn = 0; turn < 5; turn++) await nextTurn()
+    chain.grow(1)
+  }
+  assert.deepEqual(reported, ['height 0', 'height 1', 'height 2', 'height 3'])
+  const asked = lines.filter(({ msg }) => msg === 'asks for missing blocks')
+  assert.equal(asked.length, 1)
+})
