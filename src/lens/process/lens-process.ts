@@ -61,6 +61,8 @@ interface Life {
   memoryBytes: number | null
   /** Whether a thread was ever ready. */
   isServing: boolean
+  /** Whether a job has ended in it: until then no job has left memory behind. */
+  hasWorked: boolean
   cause: KillCause | null
   refusal: PlainError | null
   readonly startTimer: NodeJS.Timeout
@@ -147,7 +149,7 @@ function watchIdle(state: State): void {
 
 /** Whether what earlier jobs left in memory should not be held against the next one. */
 function isRoomy({ life, options }: State): boolean {
-  return (life?.memoryBytes ?? 0) > options.memoryBytes * roomyShare
+  return life?.hasWorked === true && (life.memoryBytes ?? 0) > options.memoryBytes * roomyShare
 }
 
 function start(state: State): void {
@@ -160,6 +162,7 @@ function start(state: State): void {
     child,
     memoryBytes: null,
     isServing: false,
+    hasWorked: false,
     cause: null,
     refusal: null,
     startTimer: setTimeout(() => kill(state, 'start'), startTimeoutMs),
@@ -184,6 +187,7 @@ function receive(state: State, message: FromChild): void {
     life.isServing = true
     jobs.free(message.thread)
   } else if (message.kind === 'outcome') {
+    life.hasWorked = true
     if (message.isFree && message.outcome.kind !== 'missing') state.failures = 0
     jobs.finish(message)
   } else if (message.kind === 'piece') {

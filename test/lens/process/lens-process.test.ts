@@ -3,6 +3,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { getPriority, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, type TestContext, test } from 'node:test'
+import { codeOf } from '../../../src/errors.ts'
 import { buildLens, op } from '../support/lens.ts'
 import { openLenses } from './support/open-lenses.ts'
 
@@ -259,6 +260,16 @@ describe('memory', () => {
     assert.deepEqual(lenses.warnings, [])
     const resident = await lenses.metric('viewmesh_lens_process_resident_bytes')
     assert.ok(resident > 60 * megabytes && resident < 600 * megabytes)
+  })
+
+  test('that the process has before its first job is not held against that one', async (context) => {
+    const first = openLenses(context)
+    await first.command({ does: 'describe' })
+    const bytes = await first.metric('viewmesh_lens_process_resident_bytes')
+    const lenses = openLenses(context, { memoryBytes: Math.ceil(bytes / 0.9) })
+    // What it takes for the job itself may be more than that.
+    const outcome = await lenses.command({ does: 'describe' }).then(() => 'done', codeOf)
+    assert.match(String(outcome), /^(done|LENS_MEMORY_LIMIT)$/)
   })
 
   test('of the heap of a thread that is used up ends that thread alone', async (context) => {
