@@ -23,7 +23,7 @@ interface DerInteger {
   readonly end: number
 }
 
-/** Null for what is no minimal, positive integer. Its end is behind that of the bytes where it is cut off. */
+/** Null for what is no minimal, positive integer. One that is cut off ends behind the signature. */
 function integerAt(der: Uint8Array, start: number): DerInteger | null {
   if (der[start] !== 0x02) return null
   const end = start + 2 + (der[start + 1] ?? 0)

@@ -1,21 +1,12 @@
 /** The development chain as a user starts it; `test/e2e/start` looks at everything that it shows. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { setTimeout as delay } from 'node:timers/promises'
 import { loadDevnetSettings } from '../../src/devnet/config.ts'
 import { readHealth } from '../../src/devnet/health.ts'
 import { startChild } from '../support/child-program.ts'
 import { otherPorts } from '../support/devnet-ports.ts'
+import { until } from '../support/p2p-room.ts'
 import { testDirectory } from '../support/test-store.ts'
-
-/** Asks again until there is something. */
-async function until<T>(look: () => Promise<T | null>): Promise<T> {
-  for (;;) {
-    const found = await look().catch(() => null)
-    if (found !== null) return found
-    await delay(100)
-  }
-}
 
 async function read<T>(url: string, query?: string): Promise<T> {
   const post = { method: 'POST', body: JSON.stringify({ query }) }
@@ -41,12 +32,11 @@ test('a chain, a Generator, a Host with a View of it and a registry run until Ct
   const registry = at(settings.registryLcdPort, '/shinzonetwork/view/v1/views')
   assert.deepEqual((await read<{ views: unknown[] }>(registry)).views, [])
   const graphql = at(settings.hostApiPort, '/api/v0/graphql')
-  const rows = await until(async () => {
+  await until(async () => {
     const query = '{ TokenTransfer(limit: 1) { _blockNumber } }'
-    const { data } = await read<{ data: { TokenTransfer: unknown[] } }>(graphql, query)
-    return data.TokenTransfer.length > 0 ? data.TokenTransfer : null
+    const { data } = await read<{ data?: { TokenTransfer: unknown[] } }>(graphql, query)
+    return data?.TokenTransfer.length === 1
   })
-  assert.equal(rows.length, 1)
 
   child.process.kill('SIGINT')
   const { code, signal } = await child.ended()

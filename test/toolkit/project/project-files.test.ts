@@ -10,15 +10,21 @@ import {
 import { openTestTerminal } from '../support/test-terminal.ts'
 
 test('a path is named from the project on, and one outside of it has no such name', () => {
-  const places = { folder: '/a/work', history: '/a/work/.viewmesh', settingsFile: null }
+  const places = { folder: '/a/project', history: '/a/project/.viewmesh', settingsFile: null }
   const named = (path: string) => pathInProject(places, path)
-  assert.deepEqual(['/a/work/b/c', '/a/work/..b', '/a/work/...', '/a/work/b/../c'].map(named), [
-    'b/c',
-    '..b',
-    '...',
-    'c',
+  assert.deepEqual(
+    ['/a/project/b/c', '/a/project/..b', '/a/project/...', '/a/project/b/../c'].map(named),
+    ['b/c', '..b', '...', 'c'],
+  )
+  for (const path of [
+    '/a/project',
+    '/a/project/',
+    '/a',
+    '/',
+    '/a/b',
+    '/a/project2',
+    '/a/project/../b',
   ])
-  for (const path of ['/a/work', '/a/work/', '/a', '/', '/a/b', '/a/work2', '/a/work/../b'])
     assert.equal(named(path), null, path)
 })
 

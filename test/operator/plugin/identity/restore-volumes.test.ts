@@ -2,33 +2,22 @@
 import assert from 'node:assert/strict'
 import { beforeEach, test } from 'node:test'
 import type { V1PersistentVolumeClaim } from '@kubernetes/client-node'
-import {
-  backupText,
-  type IdentityBackup,
-} from '../../../../operator/plugin/identity/backup-file.ts'
 import type { KubernetesObject } from '../../../../operator/runtime/client/kubernetes-object.ts'
 import { readHost } from '../../../support/resources/operator-cases.ts'
 import { backupOf } from '../../support/identity-backup.ts'
 import { kubernetesRoom } from '../../support/kubernetes-room.ts'
 import { send, status } from '../../support/kubernetes-server.ts'
-import { runPlugin } from '../../support/plugin-run.ts'
+import { mainnetPath, restoreOf } from '../../support/restore-run.ts'
 import { putKeysClaim, volumesCluster } from '../../support/volumes-cluster.ts'
 
 const room = kubernetesRoom()
 const backup = await backupOf(1)
 const host = readHost('host-minimal')
-const hosts = (namespace: string): string =>
-  `/apis/viewmesh.io/v1alpha1/namespaces/${namespace}/hosts/mainnet`
 const claimPath = '/api/v1/namespaces/apps/persistentvolumeclaims/keys-mainnet-host-0'
 const classes = '/apis/storage.k8s.io/v1/storageclasses'
 const ofBackup = 'Volumes are mounted by pods of the image that the backup names'
 
-const restore = (
-  cluster: ReturnType<typeof volumesCluster>,
-  from: IdentityBackup = backup,
-  ...args: readonly string[]
-): ReturnType<typeof runPlugin> =>
-  runPlugin(room.client, ['restore', '-', ...args], { exec: cluster.exec, stdin: backupText(from) })
+const restore = restoreOf(room, backup)
 
 /** Class and size of the claim that was made. */
 function made(): readonly unknown[] {
@@ -49,7 +38,7 @@ function putHost(keys: object = {}): void {
   const storage = { ...host.spec.storage, keys: { ...host.spec.storage.keys, ...keys } }
   const spec = { ...host.spec, storage }
   const at = { image: 'registry.example.org/host:2' }
-  room.server.put(hosts('apps'), { ...host, spec, status: at } as KubernetesObject)
+  room.server.put(mainnetPath('apps'), { ...host, spec, status: at } as KubernetesObject)
 }
 
 beforeEach(() => void room.server.put(`${classes}/fast`, {}))
@@ -129,7 +118,7 @@ test('where other namespaces may not be seen that is said, and the own one is lo
   const [replica] = backup.replicas
   const metadata = { ...host.metadata, name: 'second' }
   const nodes = [{ ordinal: 0 }, { ordinal: 1, keyringFingerprint: replica?.keyringFingerprint }]
-  const path = hosts('apps').replace('mainnet', 'second')
+  const path = mainnetPath('apps').replace('mainnet', 'second')
   room.server.put(path, { ...host, metadata, status: { nodes } } as KubernetesObject)
   const unseen =
     /Whether this identity runs in another namespace could not be seen: make sure that it does not\./

@@ -2,16 +2,12 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { V1Secret } from '@kubernetes/client-node'
 import { labels, records } from '../../../../operator/api/annotations.ts'
-import {
-  backupText,
-  type IdentityBackup,
-} from '../../../../operator/plugin/identity/backup-file.ts'
 import { secretValue } from '../../../../operator/resources/names/secret.ts'
 import type { KubernetesObject } from '../../../../operator/runtime/client/kubernetes-object.ts'
 import { readHost } from '../../../support/resources/operator-cases.ts'
 import { backupOf, otherBackup } from '../../support/identity-backup.ts'
 import { kubernetesRoom } from '../../support/kubernetes-room.ts'
-import { runPlugin } from '../../support/plugin-run.ts'
+import { mainnetPath, restoreOf } from '../../support/restore-run.ts'
 import {
   putKeyring,
   putKeysClaim,
@@ -25,19 +21,12 @@ const [first, second] = backup.replicas
 const [other] = otherBackup.replicas
 assert.ok(first && second && other)
 const host = readHost('host-minimal')
-const hosts = (namespace: string): string =>
-  `/apis/viewmesh.io/v1alpha1/namespaces/${namespace}/hosts/mainnet`
 const claimPath = (ordinal: number): string =>
   `/api/v1/namespaces/apps/persistentvolumeclaims/keys-mainnet-host-${ordinal}`
 const secretPath = '/api/v1/namespaces/apps/secrets/mainnet-host-keyring'
 const classPath = '/apis/storage.k8s.io/v1/storageclasses/fast'
 
-const restore = (
-  cluster: ReturnType<typeof volumesCluster>,
-  from: IdentityBackup = backup,
-  ...args: readonly string[]
-): ReturnType<typeof runPlugin> =>
-  runPlugin(room.client, ['restore', '-', ...args], { exec: cluster.exec, stdin: backupText(from) })
+const restore = restoreOf(room, backup)
 
 const keysNow = (): Record<string, string | undefined> => {
   const secret = room.server.get(secretPath) as V1Secret | undefined
@@ -110,7 +99,7 @@ test('a claim has no mark before its key file is there, so that no operator star
 
 test('where all of it is there, nothing is made', async () => {
   const cluster = volumesCluster(room.server)
-  room.server.put(hosts('apps'), host)
+  room.server.put(mainnetPath('apps'), host)
   putKeyring(room.server, backup.replicas)
   for (const { ordinal, keyFile, keyringFingerprint: mark } of backup.replicas) {
     putKeysClaim(room.server, cluster, ordinal, { mark, keyFile })
@@ -213,7 +202,7 @@ const obstacles: Readonly<
   'a Host of another chain': [
     () => {
       const spec = { ...host.spec, chain: { name: 'Ethereum', network: 'Sepolia' } }
-      room.server.put(hosts('apps'), { ...host, spec } as KubernetesObject)
+      room.server.put(mainnetPath('apps'), { ...host, spec } as KubernetesObject)
     },
     /Host apps\/mainnet is for Ethereum__Sepolia, and the backup for Ethereum__Mainnet/,
   ],
@@ -221,7 +210,7 @@ const obstacles: Readonly<
     () => {
       const metadata = { ...host.metadata, namespace: 'elsewhere' }
       const nodes = [{ ordinal: 0, keyringFingerprint: second.keyringFingerprint }]
-      room.server.put(hosts('elsewhere'), {
+      room.server.put(mainnetPath('elsewhere'), {
         ...host,
         metadata,
         status: { nodes },
