@@ -7,6 +7,7 @@
 import type { V1PodTemplateSpec } from '@kubernetes/client-node'
 import { records } from '../../api/annotations.ts'
 import { canonicalJson, shortHash } from '../names/canonical-json.ts'
+import { parseFields } from '../names/unchecked-json.ts'
 import { templateChanges } from './template-changes.ts'
 
 /** A pod template as it was applied. */
@@ -48,5 +49,8 @@ export function readTemplateRecord(
 ): TemplateRecord | null {
   const text = annotations?.[records.podTemplate] ?? ''
   const [inputs = '', digest] = (annotations?.[records.templateInputs] ?? '').split('.')
-  return digest === shortHash(text) ? { inputs, template: JSON.parse(text) } : null
+  if (digest !== shortHash(text)) return null
+  // Who may edit the StatefulSet may have made them agree on something else.
+  const template = parseFields(text)
+  return Object.keys(template).length > 0 ? { inputs, template } : null
 }

@@ -4,6 +4,7 @@ import type { V1PodTemplateSpec } from '@kubernetes/client-node'
 import fc from 'fast-check'
 import type { Generator, Host } from '../../../../operator/api.ts'
 import { hostObjects } from '../../../../operator/resources/host-objects.ts'
+import { shortHash } from '../../../../operator/resources/names/canonical-json.ts'
 import type { GeneratorContext, HostContext } from '../../../../operator/resources/pod/context.ts'
 import { readDiscovered } from '../../../../operator/resources/pod/discovered.ts'
 import {
@@ -105,6 +106,17 @@ test('what the annotations record is read back; edited annotations record nothin
   assert.equal(readTemplateRecord(edited), null)
   assert.equal(readTemplateRecord({}), null)
   assert.equal(readTemplateRecord(undefined), null)
+})
+
+test('a record whose annotations agree on what is no pod template counts as none', () => {
+  for (const text of ['', 'no JSON', 'null', '[]', '7', '{}']) {
+    const digest = shortHash(text)
+    const annotations = {
+      'viewmesh.io/template-inputs': `any.${digest}`,
+      'viewmesh.io/pod-template': text,
+    }
+    assert.equal(readTemplateRecord(annotations), null, text)
+  }
 })
 
 /** Changes after which the pods have to be replaced. */
