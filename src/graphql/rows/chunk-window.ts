@@ -3,7 +3,7 @@
  * knowing, and which documents hold a value. Later requests reuse what earlier ones found.
  */
 import { invariant } from '../../errors.ts'
-import type { Chunk } from '../../primitives/body/chunk.ts'
+import type { Chunk, ChunkFindings } from '../../primitives/body/chunk.ts'
 import { createByteReader, major, readHead } from '../../primitives/cbor.ts'
 import { skipItem } from '../../primitives/values.ts'
 
@@ -16,25 +16,13 @@ export interface ChunkWindow {
   readonly bytes: Buffer
   /** Where each document begins in `bytes`, and where the last one ends. */
   readonly starts: Uint32Array
-  /** Where each field of each document begins, document by document, once that is worth knowing. */
-  fields: Uint32Array | null
-  /** The first four bytes of a field of each document, by field, for those that are searched. */
-  readonly heads: (Uint32Array | undefined)[]
-  /** Fields read since the window was made, until `fields` is known. */
-  reads: number
+  /** Of the chunk. */
+  readonly found: ChunkFindings
 }
 
-/** The window of each chunk, for as long as the store keeps the chunk. */
-const known = new WeakMap<Chunk, ChunkWindow>()
-
 /** The window of a chunk. */
-export function windowOfChunk(chunk: Chunk): ChunkWindow {
-  const window = known.get(chunk)
-  if (window !== undefined) return window
-  const { first, length, bytes, starts } = chunk
-  const made = { first, end: first + length, bytes, starts, fields: null, heads: [], reads: 0 }
-  known.set(chunk, made)
-  return made
+export function windowOfChunk({ first, length, bytes, starts, found }: Chunk): ChunkWindow {
+  return { first, end: first + length, bytes, starts, found }
 }
 
 /** The values of one document. */
@@ -44,12 +32,12 @@ export function windowValues({ first, bytes, starts }: ChunkWindow, position: nu
 
 /** The place of a field's first byte; the window knows its fields. */
 export function fieldStart(
-  { first, fields }: ChunkWindow,
+  { first, found }: ChunkWindow,
   fieldCount: number,
   position: number,
   field: number,
 ): number {
-  return fields?.[(position - first) * fieldCount + field] ?? 0
+  return found.fields?.[(position - first) * fieldCount + field] ?? 0
 }
 
 /** True when the window has the document at a position. */
@@ -65,9 +53,10 @@ const enoughReads = 16
  * through all documents, which pays when many are read, now or by later queries.
  */
 export function knowsFields(window: ChunkWindow, fieldCount: number): boolean {
-  if (window.fields !== null) return true
-  if (window.reads++ < enoughReads) return false
-  window.fields = findFields(window, fieldCount)
+  const { found } = window
+  if (found.fields !== null) return true
+  if (found.reads++ < enoughReads) return false
+  found.fields = findFields(window, fieldCount)
   return true
 }
 
@@ -124,14 +113,14 @@ export function positionsWhere(
 
 /** Searching goes through these alone, which lie together, instead of touching every document. */
 function headsOf(window: ChunkWindow, fieldCount: number, field: number): Uint32Array {
-  const known = window.heads[field]
+  const { first, end, bytes, found } = window
+  const known = found.heads[field]
   if (known !== undefined) return known
-  const { first, end, bytes } = window
   const heads = Uint32Array.from({ length: end - first }, (_, index) => {
     const at = fieldStart(window, fieldCount, first + index, field)
     return headAt(bytes, at + ((bytes[at] ?? 0) === longHead ? 2 : 1))
   })
-  window.heads[field] = heads
+  found.heads[field] = heads
   return heads
 }
 

@@ -3,6 +3,7 @@
  * decide what is computed, as a lens may change everything else; all conditions decide about the rows that come out.
  */
 import { ServiceError } from '../../errors.ts'
+import { openRawChunk } from '../../primitives/body/chunk.ts'
 import { allHeights, intersectHeights } from '../../primitives/height-ranges.ts'
 import type { StreamedRows } from '../../views/streamed-rows.ts'
 import { refusal } from '../budget/limits.ts'
@@ -90,17 +91,10 @@ async function receive(streaming: Streaming): Promise<Piece> {
   return { block: streamedView(session, noRows), span: [0, 0], matcher: null }
 }
 
+const noDocuments = { first: 0, length: 0, rawBytes: 0, start: 0, storedBytes: 0 }
 const noRows: StreamedRows = {
   block: null,
-  chunk: {
-    first: 0,
-    length: 0,
-    rawBytes: 0,
-    bytes: Buffer.alloc(0),
-    starts: new Uint32Array(1),
-    start: () => 0,
-    values: () => new Uint8Array(),
-  },
+  chunk: openRawChunk(Buffer.alloc(0), noDocuments),
 }
 
 const notStored = ({ name }: ViewSource): Error =>

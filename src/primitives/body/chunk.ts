@@ -3,20 +3,12 @@
  * is read without unpacking the block. Raw form: for each document the length of its values bytes
  * (four bytes, lowest first), then the values bytes one after the other.
  */
-import { constants, zstdCompressSync, zstdDecompressSync } from 'node:zlib'
 import { invariant } from '../../errors.ts'
 import { asBuffer, type ByteWriter, reserve } from '../cbor.ts'
 import { bodyMalformed, type ChunkEntry } from './body-header.ts'
+import { compressFrame, decompressFrame } from './frame.ts'
 
 const lengthBytes = 4
-/** Memory allocated at once while unpacking, so that a forged directory entry costs little. */
-const maxStepBytes = 512 * 1024
-/** Level 1 never needs a larger window; a peer's frame that asks for more is refused. */
-const maxWindowLog = 20
-/** With a checksum, so that a damaged store fails with an error rather than return other documents. */
-const compressOptions = {
-  params: { [constants.ZSTD_c_compressionLevel]: 1, [constants.ZSTD_c_checksumFlag]: 1 },
-}
 
 /** An opened chunk. */
 export interface Chunk {
@@ -29,6 +21,8 @@ export interface Chunk {
   readonly bytes: Buffer
   /** Where in `bytes` each document begins, and where the last one ends. */
   readonly starts: Uint32Array
+  /** What its readers find out, one for the other. */
+  readonly found: ChunkFindings
   /**
    * Where in `bytes` the document at this position in the section begins; for the position after
    * the last one, where that one ends.
@@ -36,6 +30,19 @@ export interface Chunk {
   start(position: number): number
   /** The values bytes of the document at this position in the section. */
   values(position: number): Uint8Array
+}
+
+/**
+ * What a search needs to know of a chunk. It is part of it, and not in a WeakMap beside it, because V8 frees what stands
+ * there only with everything else.
+ */
+export interface ChunkFindings {
+  /** Where each field of each document begins, document by document, once that is worth knowing. */
+  fields: Uint32Array | null
+  /** The first four bytes of a field of each document, by field, for those that are searched. */
+  readonly heads: (Uint32Array | undefined)[]
+  /** Fields read so far, until `fields` is known. */
+  reads: number
 }
 
 /** A chunk ready to be placed in a body. */
@@ -61,7 +68,7 @@ export function packChunk(
   raw.at += rawBytes
   for (const [index, length] of lengths.entries()) own.writeUInt32LE(length, index * lengthBytes)
   own.set(values, lengths.length * lengthBytes)
-  return { length: lengths.length, rawBytes, stored: zstdCompressSync(own, compressOptions) }
+  return { length: lengths.length, rawBytes, stored: compressFrame(own) }
 }
 
 /**
@@ -77,11 +84,7 @@ export function unpackChunk(body: Uint8Array, entry: ChunkEntry): Chunk {
 
 function decompress(stored: Uint8Array, rawBytes: number): Buffer {
   try {
-    return zstdDecompressSync(stored, {
-      chunkSize: Math.max(constants.Z_MIN_CHUNK, Math.min(rawBytes + 1, maxStepBytes)),
-      maxOutputLength: rawBytes,
-      params: { [constants.ZSTD_d_windowLogMax]: maxWindowLog },
-    })
+    return decompressFrame(stored, rawBytes)
   } catch (cause) {
     throw bodyMalformed('a chunk does not unpack', cause)
   }
@@ -113,6 +116,7 @@ export function openRawChunk(bytes: Buffer, entry: ChunkEntry): Chunk {
     rawBytes: bytes.length,
     bytes,
     starts,
+    found: { fields: null, heads: [], reads: 0 },
     start,
     values: (position) => bytes.subarray(start(position), start(position + 1)),
   }

@@ -58,9 +58,8 @@ test('a window has the documents that the store returns one by one', async (t) =
         assert.ok(positionsWith(window, values.subarray(0, 30)).includes(position))
       }
       assert.deepEqual(positionsWith(window, Buffer.alloc(20, 0xab)), [])
-      assert.equal(windowOfChunk(chunk), window, 'found again')
       const again = snapshot.block(1)?.openChunk(section, index)
-      assert.equal(again && windowOfChunk(again), window, 'also by the next request')
+      assert.equal(again && windowOfChunk(again).found, window.found, 'known to the next request')
     }
   }
 })
@@ -146,7 +145,8 @@ function windowOf(documents: readonly (readonly Buffer[])[]): ChunkWindow {
     ...{ first: 64, length: documents.length },
     bytes: Buffer.from(out.bytes.subarray(0, out.at)),
     starts: Uint32Array.from(starts),
-  } as Chunk)
+    found: { fields: null, heads: [], reads: 0 },
+  } as Partial<Chunk> as Chunk)
 }
 
 test('documents are found by the whole value of one field', () => {
