@@ -53,10 +53,7 @@ export function createScoreTable(
 
   const isBanned = (peer: string): boolean => {
     const until = bans.get(peer)
-    if (until === undefined) return false
-    if (until > now()) return true
-    bans.delete(peer)
-    return false
+    return until !== undefined && until > now()
   }
 
   const fault = (peer: string, kind: Fault): PeerScore => {

@@ -1,7 +1,9 @@
 /** What is taken of what Hosts send, and how much of it waits before the Host that feeds is read no further. */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
+import type { FollowerState } from '../../../src/app/follow/follow-state.ts'
 import type { RowFollower } from '../../../src/app/follow/follower.ts'
+import { hasRoom } from '../../../src/app/follow/incoming.ts'
 import { createPendingBlocks } from '../../../src/app/follow/pending-blocks.ts'
 import { ServiceError } from '../../../src/errors.ts'
 import { notServedState } from '../../../src/follow/host-frames.ts'
@@ -233,6 +235,21 @@ test('a View that a Host does not have, or describes as none can be, stays unkno
   })
   assert.equal(messages('warn').length, 1)
   assert.equal(opened.follower.progress(madeView).isKnown, false)
+})
+
+test('more blocks are taken while all that wait fit, and then up to the equal part of their View', () => {
+  const roomAt = (own: number, other: number): boolean => {
+    const waiting = (bytes: number) => ({ list: () => [], bytes: () => bytes })
+    return hasRoom(
+      {
+        ...{ options: { maxPendingBytes: 100 }, parts: { views: { ids: ['a', 'b'] } } },
+        pending: new Map(Object.entries({ a: waiting(own), b: waiting(other) })),
+      } as unknown as FollowerState,
+      'a',
+    )
+  }
+  assert.deepEqual([roomAt(60, 40), roomAt(60, 41)], [true, false])
+  assert.deepEqual([roomAt(50, 90), roomAt(51, 90)], [true, false])
 })
 
 test('a stream that is given up, or another takes the place of, waits for room no longer', async (t) => {

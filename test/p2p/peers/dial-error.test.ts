@@ -172,6 +172,12 @@ test('the same failure is a warning once, however often the peer is tried again'
   assert.deepEqual(room.captured.messages('warn'), ['all dials failed'])
 })
 
+test('of what went wrong 300 characters are reported', () => {
+  const address = multiaddr(`/ip4/127.0.0.1/tcp/1/p2p/${stranger}`)
+  const { text } = dialCause(address, new Error('x'.repeat(1_000)), false)
+  assert.equal(text, `dial tcp4 127.0.0.1:1: ${'x'.repeat(300)}`)
+})
+
 /** What cannot be had from a real dial within the time of a test, and how IPv6 addresses are written. */
 const systemErrors: Readonly<Record<string, string>> = {
   EHOSTUNREACH: 'dial tcp6 [2001:db8::1]:9171: connect: no route to host',

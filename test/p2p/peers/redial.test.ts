@@ -20,7 +20,8 @@ interface Scene {
   readonly dialled: string[]
   /** How the next dials end: by host the message of an error; without one they connect. */
   readonly broken: Map<string, string>
-  readonly state: { connected: boolean; banned: boolean }
+  /** `held` is what dials wait for. */
+  readonly state: { connected: boolean; banned: boolean; held: Promise<void> | null }
   /** Names the peer at these hosts. */
   name(...hosts: string[]): void
   /** Lets time pass, and what is due then happen. */
@@ -37,7 +38,7 @@ function openScene(t: TestContext, self = 'somebody else'): Scene {
   const captured = captureLog()
   const dialled: string[] = []
   const broken = new Map<string, string>()
-  const state = { connected: false, banned: false }
+  const state: Scene['state'] = { connected: false, banned: false, held: null }
   const figures = { peers: never, activeStreams: never, banned: never, bannedAddresses: never }
   const bootstrap = createBootstrap(self, limits, {
     log: captured.log,
@@ -45,6 +46,7 @@ function openScene(t: TestContext, self = 'somebody else'): Scene {
     dial: async (address) => {
       const [, , host = ''] = address.toString().split('/')
       dialled.push(host)
+      await state.held
       const message = broken.get(host)
       if (message !== undefined) throw new Error(message)
       state.connected = true
@@ -84,6 +86,21 @@ test('a peer is dialled at once, at its addresses in turn until one works', asyn
   assert.deepEqual(scene.captured.messages('info'), ['bootstrap peer connected'])
   await scene.pass(1_000_000)
   assert.equal(scene.dialled.length, 2, 'it is connected')
+})
+
+test('a peer that is named again is not dialled a second time beside the first', async (t) => {
+  const scene = openScene(t)
+  const held = Promise.withResolvers<void>()
+  scene.state.held = held.promise
+  scene.name('10.0.0.1')
+  await scene.pass(0)
+  scene.name('10.0.0.1', '10.0.0.2')
+  await scene.pass(0)
+  assert.deepEqual(scene.dialled, ['10.0.0.1'])
+  held.resolve()
+  await scene.pass(0)
+  assert.deepEqual(scene.dialled, ['10.0.0.1'])
+  assert.deepEqual(scene.captured.messages('info'), ['bootstrap peer connected'])
 })
 
 test('pauses between failures double up to the longest', async (t) => {

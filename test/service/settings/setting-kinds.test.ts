@@ -142,7 +142,7 @@ const cases: Readonly<Record<string, Case>> = {
     kind: list(integerBetween(1, 9)),
     accepts: 'a list in which each entry is a whole number from 1 to 9',
     good: [
-      ['1, 2,,3', [1, 2, 3]],
+      ['1, 2,, ,3', [1, 2, 3]],
       [
         [1, '2'],
         [1, 2],

@@ -83,6 +83,28 @@ test('of a node behind a path only the origin is recorded, and --rpc asks it who
   )
 })
 
+test('of one chain view status shows what it knows where --rpc reaches nobody', async (t) => {
+  const registry = await openDevelopmentRegistry({ acknowledgeMs: 100 })
+  t.after(() => registry.close())
+  const { json, run } = await openTestTerminal(t)
+  await json('view', 'create', 'Things', ...parts)
+  const deploy = [
+    'view',
+    'deploy',
+    'Things',
+    '--target',
+    'devnet',
+    '--rpc',
+    registry.rpcUrl,
+    '--yes',
+  ]
+  const env = { VIEWMESH_PRIVATE_KEY: `${registry.accounts[0]}` }
+  assert.equal((await run(deploy, { env })).exitCode, 0)
+  const { exitCode, stdout } = await run(['view', 'status', '--rpc', 'http://127.0.0.1:1'])
+  assert.equal(exitCode, 3)
+  assert.match(stdout, /not reached/)
+})
+
 test('of several chains view status --rpc asks for the deployments on the chain that it names', async (t) => {
   const chains = [91_273_002, 91_273_003]
   const opened = chains.map((chainId) => openDevelopmentRegistry({ acknowledgeMs: 100, chainId }))

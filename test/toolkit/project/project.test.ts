@@ -9,6 +9,7 @@ import type { Deployment } from '../../../src/toolkit/project/deployments.ts'
 import { initProject, openProject } from '../../../src/toolkit/project/project.ts'
 import type { ProjectView } from '../../../src/toolkit/project/project-view.ts'
 import { viewIDs } from '../../../src/views/view-id.ts'
+import { encodeView } from '../../../src/views/wire.ts'
 import { draft, openTestProject, wasm } from '../support/test-project.ts'
 import { openTestTerminal } from '../support/test-terminal.ts'
 
@@ -117,6 +118,26 @@ test('wire bytes are made once, and are those of the same content after a rollba
   await writeFile(join(project.folder, '.viewmesh/wires', file), 'other bytes')
   await project.wire('Things')
   assert.equal(viewIDs(sender, (await project.wire('Things')).wire).id, viewIDs(sender, wire).id)
+})
+
+test('wire bytes that another version made of the same content are used, and keep the ID of the View', async (context) => {
+  const project = await openTestProject(context)
+  await project.create('Things', draft(), 'create')
+  const { view } = await project.wire('Things')
+  const [file = ''] = await readdir(join(project.folder, '.viewmesh/wires'))
+  const kept = join(project.folder, '.viewmesh/wires', file)
+  await writeFile(kept, encodeView(view, 'none'))
+  assert.deepEqual((await project.wire('Things')).wire, encodeView(view, 'none'))
+  for (const other of [
+    { ...view, query: 'Log { data }' },
+    { ...view, sdl: 'type Other { a: Int }' },
+    { ...view, lenses: [] },
+    { ...view, lenses: view.lenses.map((lens) => ({ ...lens, args: '{"src":"data"}' })) },
+    { ...view, lenses: view.lenses.map((lens) => ({ ...lens, wasm: wasm(2) })) },
+  ]) {
+    await writeFile(kept, encodeView(other))
+    assert.deepEqual((await project.wire('Things')).wire, encodeView(view))
+  }
 })
 
 test('a View without a query has no wire bytes, and says how to add one', async (context) => {

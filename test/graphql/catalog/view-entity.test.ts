@@ -1,0 +1,18 @@
+/** What the schema says of a View. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { viewEntity } from '../../../src/graphql/catalog/view-entity.ts'
+import { parseRowType } from '../../../src/views/row-type.ts'
+
+const id = `0x${'ab'.repeat(32)}`
+
+test('a View is described by the words in its SDL, or by its ID where there are none', () => {
+  const descriptionOf = (sdl: string): string => {
+    const view = { id, name: 'Payments', slot: 1, rowType: parseRowType(sdl), query: null }
+    return viewEntity(view, null).description
+  }
+  const type = 'type Payment { to: String }'
+  assert.equal(descriptionOf(`"""\n  Who was paid.\n"""\n${type}`), 'Who was paid.')
+  assert.equal(descriptionOf(`"  " ${type}`), `Rows of the View ${id}.`)
+  assert.equal(descriptionOf(type), `Rows of the View ${id}.`)
+})
