@@ -24,7 +24,8 @@ export async function readHealth(baseUrl: string): Promise<HealthReport | null> 
 
 /** Waits for the peer ID of a program that was just started. Throws DEVNET_START_TIMEOUT. */
 export async function waitForPeerId(baseUrl: string, signal: AbortSignal): Promise<string> {
-  for (let waitedMs = 0; waitedMs < startTimeoutMs; waitedMs += stepMs) {
+  const endMs = performance.now() + startTimeoutMs
+  while (performance.now() < endMs) {
     const id = (await readHealth(baseUrl))?.p2p.self?.id
     if (id !== undefined) return id
     await delay(stepMs, undefined, { signal })

@@ -24,6 +24,21 @@ test('a peer ID is waited for until the program has one', async (t) => {
   assert.equal(asked.length, 3)
 })
 
+test('a program that has no peer ID after a minute is given up, however slowly it answers', async (t) => {
+  let nowMs = 0
+  t.mock.method(performance, 'now', () => nowMs)
+  const { url, asked } = await openJsonServer(t, () => {
+    nowMs += 30_000
+    return {}
+  })
+  await assert.rejects(waitForPeerId(url, t.signal), {
+    code: 'DEVNET_START_TIMEOUT',
+    message: `no peer ID at ${url}/health`,
+    facts: { seconds: 60 },
+  })
+  assert.equal(asked.length, 2)
+})
+
 test('nobody waits any longer for a peer ID when all is to stop', async (t) => {
   const controller = new AbortController()
   const { url } = await openJsonServer(t, () => {
