@@ -99,6 +99,22 @@ test('a page of exactly as many seals as one may have says whether there are mor
   assert.deepEqual(await pageTo(256), [256, true])
 })
 
+test('seals below the heights that are asked for are not sent, whatever they are to come after', async (t) => {
+  const store = await openTestStore(t)
+  const seals = [10, 49, 50, 100, 101].map((height) => opaqueSeal(height, 'main', alice))
+  await putAll(store, seals)
+  const answer = createVoteResponder({ reader: store.reader, heads: () => [] })
+  const heightsAfter = async (height: number): Promise<readonly number[]> => {
+    const after = { height, blockHash: `0x${'ff'.repeat(32)}` }
+    const question = { kind: 'seals', identity: alice, from: 50, to: 100, after } as const
+    const bytes = await answer(encodeVoteRequest(question))
+    return decodeSealsAnswer(bytes ?? new Uint8Array()).seals.map(({ blockNumber }) => blockNumber)
+  }
+  assert.deepEqual(await heightsAfter(5), [50, 100])
+  assert.deepEqual(await heightsAfter(50), [100])
+  assert.deepEqual(await heightsAfter(100), [])
+})
+
 test('at most 256 heads are sent', async (t) => {
   const store = await openTestStore(t)
   const held = Array.from({ length: 257 }, (_, index) => Uint8Array.of(index >> 8, index))

@@ -237,6 +237,28 @@ for (const resource of [host, generator]) {
   })
 }
 
+test('what only a person can mend is a warning once, and another one where something else is wrong', async () => {
+  await room.put(host)
+  const refuse =
+    (text: string): Fault =>
+    ({ method, path }, response) => {
+      if (method !== 'PATCH' || !path.includes('/statefulsets/')) return false
+      send(response, 422, status(422, 'Invalid', text))
+      return true
+    }
+  const warnings = (): number =>
+    room.log.messages('warn').filter((text) => text === 'stopped until a person acts').length
+  const [first, second] = [refuse('one thing is wrong'), refuse('another thing is wrong')]
+  room.server.faults.add(first)
+  for (let times = 0; times < 3; times++) await room.reconcile(host)
+  assert.equal(room.condition(host, 'Stalled')?.status, 'True')
+  assert.equal(warnings(), 1)
+  room.server.faults.clear()
+  room.server.faults.add(second)
+  for (let times = 0; times < 3; times++) await room.reconcile(host)
+  assert.equal(warnings(), 2)
+})
+
 test('of a Host that is being deleted nothing is written any more', async () => {
   await started()
   await room.edit<Host>('Host', 'mainnet', ({ metadata }) =>

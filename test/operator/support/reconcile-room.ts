@@ -38,6 +38,7 @@ import {
 import type { Reconcile, ReconcileResult } from '../../../operator/runtime/controller.ts'
 import type { Occurrence } from '../../../operator/runtime/event-recorder.ts'
 import { createStatusWriter } from '../../../operator/runtime/status-writer.ts'
+import type { CapturedLog } from '../../support/captured-log.ts'
 import { generatorContext } from '../../support/resources/operator-cases.ts'
 import type { Client } from './kubernetes-client.ts'
 import { kubernetesRoom } from './kubernetes-room.ts'
@@ -50,6 +51,8 @@ interface ReconcileRoom {
   readonly server: KubernetesServer
   /** Events as they were recorded, `REASON note`, in their order. */
   readonly events: string[]
+  /** What the operator logs. */
+  readonly log: CapturedLog
   /** Reconciles a resource as it is at the API server; rejects where the controller would try again. */
   reconcile(resource: Resource): Promise<ReconcileResult>
   /** Writes an object as somebody else, and waits until the operator has seen it. */
@@ -159,6 +162,9 @@ export function reconcileRoom(namespace: string, timing: RoomTiming = {}): Recon
     },
     get events() {
       return ofTest().events
+    },
+    get log() {
+      return room.client.log
     },
     reconcile: async (resource) => await reconcileBy(reconciles, resource),
     put,
