@@ -53,7 +53,7 @@ async function handle(
   respond: (request: IncomingMessage, url: URL, body: string) => Promise<FaceResponse>,
 ): Promise<FaceResponse> {
   const url = new URL(request.url ?? '/', 'http://127.0.0.1')
-  const body = request.method === 'POST' ? await readBody(request) : ''
+  const body = await readBody(request)
   if (body === null) return { status: 413, json: { error: 'the request is too large' } }
   return await respond(request, url, body)
 }

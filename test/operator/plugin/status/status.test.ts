@@ -258,16 +258,17 @@ test('replicas of a suspended Host are shown with their identity and volumes', (
   )
 })
 
-test('a pod that leaves, and one beyond the replicas of the spec, are shown as they are', () => {
-  const leaving = {
+test('pods that leave, beyond the replicas of the spec, are shown in the order of their numbers', () => {
+  const leaving = [3, 2].map((ordinal) => ({
     ...pod,
-    metadata: { ...place, name: 'mainnet-host-3', deletionTimestamp: new Date() },
-  }
-  const { replicas } = summaryOf(hostWith(well), { pods: [leaving], claims: [] })
+    metadata: { ...place, name: `mainnet-host-${ordinal}`, deletionTimestamp: new Date() },
+  }))
+  const { replicas } = summaryOf(hostWith(well), { pods: leaving, claims: [] })
   assert.deepEqual(
     replicas.map(({ ordinal, state }) => [ordinal, state]),
     [
       [0, 'Missing'],
+      [2, 'Terminating'],
       [3, 'Terminating'],
     ],
   )
