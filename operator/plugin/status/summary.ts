@@ -122,23 +122,21 @@ function replicasOf(resource: Workload, behind: Behind): ReplicaSummary[] {
     volume,
     claims: claimsByOrdinal(behind.claims, resource, volume),
   }))
-  return [...new Set(ordinals)]
-    .toSorted((a, b) => a - b)
-    .map((ordinal) => {
-      const isThis = (one: { readonly ordinal: number }): boolean => one.ordinal === ordinal
-      const pod = pods.find(isThis)?.object
-      return {
-        ...resource.status?.nodes?.find(isThis),
-        ordinal,
-        pod: podName(resource, ordinal),
-        state: pod === undefined && resource.spec.suspend ? 'Suspended' : stateOf(pod),
-        restarts: restartsOf(pod),
-        volumes: volumes.map(({ volume, claims }) => {
-          const name = claimName(resource, volume, ordinal)
-          return volumeOf(name, volume, claims.find(isThis)?.object)
-        }),
-      }
-    })
+  return [...new Set(ordinals)].map((ordinal) => {
+    const isThis = (one: { readonly ordinal: number }): boolean => one.ordinal === ordinal
+    const pod = pods.find(isThis)?.object
+    return {
+      ...resource.status?.nodes?.find(isThis),
+      ordinal,
+      pod: podName(resource, ordinal),
+      state: pod === undefined && resource.spec.suspend ? 'Suspended' : stateOf(pod),
+      restarts: restartsOf(pod),
+      volumes: volumes.map(({ volume, claims }) => {
+        const name = claimName(resource, volume, ordinal)
+        return volumeOf(name, volume, claims.find(isThis)?.object)
+      }),
+    }
+  })
 }
 
 function restartsOf(pod: V1Pod | undefined): number {

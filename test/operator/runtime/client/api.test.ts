@@ -103,11 +103,13 @@ test('one that asks for more than half a minute is left alone, and the error say
 
 test('a token that is refused is read again, once', async () => {
   let token = 'old'
+  let forgotten = 0
   const client = room.openClient({
     connection: {
       authorization: async () => `Bearer ${token}`,
       forgetAuthorization: () => {
         token = 'new'
+        forgotten += 1
       },
     },
   })
@@ -117,6 +119,7 @@ test('a token that is refused is read again, once', async () => {
     return true
   })
   assert.equal(await client.api.find(address), null)
+  assert.equal(forgotten, 1, 'the answer to the new one is no reason')
 })
 
 test('a token that is refused again, and an API server that stays busy, are given up', async () => {
