@@ -69,6 +69,15 @@ describe('credit', () => {
     assert.deepEqual(await afterHeads(3), ['welcome', 'seals', 'rows'])
   })
 
+  it('sends what waits for it when it comes, whatever else happens', async (t) => {
+    const [headMs, lookMs, slowMs] = [3_600_000, 3_600_000, 3_600_000]
+    const room = await withRows(t, 3, { times: { headMs, lookMs, slowMs } })
+    const client = await room.follow({ views: [view], from: 100, windowBytes: 1, grants: false })
+    await client.until(() => kinds(client).includes('seals'))
+    await client.credit(client.costs())
+    await client.until(() => kinds(client).includes('rows'))
+  })
+
   it('may be outstanding up to the window, and one byte more ends the stream', async (t) => {
     const room = await openFollowRoom(t, { limits: noBans, times: { headMs: 20 } })
     room.expect(view)
