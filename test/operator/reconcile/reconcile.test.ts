@@ -237,7 +237,7 @@ for (const resource of [host, generator]) {
   })
 }
 
-test('what only a person can mend is a warning once, and another one where something else is wrong', async () => {
+test('what only a person can mend is a warning once, and again where something else is wrong', async () => {
   await room.put(host)
   const refuse =
     (text: string): Fault =>

@@ -41,7 +41,7 @@ test('a kept module that is not what its hash says is damaged, and kept anew whe
   await assert.rejects(history.readModule(sha256(wasm(3))), { code: 'TOOLKIT_HISTORY_DAMAGED' })
 })
 
-test('the history of a View that has none is removed, and what cannot be removed is said as it is', async (context) => {
+test('a View without a history has none to remove, and what cannot be removed is reported', async (context) => {
   const { history } = await openHistory(context)
   await history.remove('Things')
   await assert.rejects(history.remove('x'.repeat(300)), { code: 'ENAMETOOLONG' })

@@ -120,7 +120,7 @@ test('wire bytes are made once, and are those of the same content after a rollba
   assert.equal(viewIDs(sender, (await project.wire('Things')).wire).id, viewIDs(sender, wire).id)
 })
 
-test('wire bytes that another version made of the same content are used, and keep the ID of the View', async (context) => {
+test('wire bytes that another version made of the same content are used: the ID stays', async (context) => {
   const project = await openTestProject(context)
   await project.create('Things', draft(), 'create')
   const { view } = await project.wire('Things')

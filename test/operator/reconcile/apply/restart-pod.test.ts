@@ -70,7 +70,7 @@ test('a pod that began before its key was there is deleted, and an Event says wh
   })
 })
 
-test('a pod is left alone that is young, on its way out, without a key still, or failed otherwise', async () => {
+test('a pod is left alone that is young, terminating, still without a key, or failed otherwise', async () => {
   putPod()
   const said = keyless.terminationMessage
   const others: Partial<KeptPod>[] = [
