@@ -9,6 +9,7 @@ import { createInterface } from 'node:readline'
 import { type TestContext, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { encodeFunctionData, type Hex } from 'viem'
+import { anvilState } from '../../../src/devnet/anvil-state.ts'
 import {
   type DevelopmentRegistry,
   openDevelopmentRegistry,
@@ -78,6 +79,25 @@ test('what the node has and the journal has not yet is taken up at the next star
   await second.settle({ registered: [known, unknown] })
   assert.equal((await shown(second)).length, 2)
   assert.deepEqual([await statusOf(second, known), await statusOf(second, unknown)], [2, 2])
+})
+
+test('what the journal has and the node has lost is done again at the next start', async (t) => {
+  const folder = folderFor(t)
+  const first = await openDevelopmentRegistry({ folder, acknowledgeMs: null })
+  const known = await first.register(sender, wireOf('Known'))
+  await first.close()
+  const state = readFileSync(anvilState(folder))
+  const second = await openDevelopmentRegistry({ folder, acknowledgeMs: null })
+  const lost = await second.register(sender, wireOf('Lost'))
+  await second.settle({ registered: [known] })
+  const before = await shown(second)
+  await second.close()
+  // As if it had been killed before the node wrote its state.
+  writeFileSync(anvilState(folder), state)
+  const third = await openDevelopmentRegistry({ folder, acknowledgeMs: null })
+  t.after(() => third.close())
+  assert.deepEqual(await shown(third), before)
+  assert.deepEqual([await statusOf(third, known), await statusOf(third, lost)], [2, 1])
 })
 
 function folderFor(t: TestContext): string {
