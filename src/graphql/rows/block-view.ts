@@ -19,7 +19,7 @@ import type {
 import type { RowPlaces } from '../../views/row-codec.ts'
 import type { StreamedRows } from '../../views/streamed-rows.ts'
 import type { QueryBudget } from '../budget/query-budget.ts'
-import { type ChunkWindow, holds, windowOfChunk, windowValues } from './chunk-window.ts'
+import { holds } from './chunk-search.ts'
 import type { MissingRows } from './missing-rows.ts'
 
 /** What the rows of one request share. */
@@ -121,8 +121,8 @@ interface BlockMemo {
   rowVotes: Map<string, RowVotes | undefined> | undefined
   /** The rows of Views, by slot. */
   rows: Map<number, OpenedRows> | undefined
-  /** The window of each section that was read last. */
-  readonly windows: Record<Section, ChunkWindow | null>
+  /** The chunk of each section that was read last. */
+  readonly chunks: Record<Section, Chunk | null>
 }
 
 /** The view of a height, or undefined where `seen` has no block. */
@@ -146,7 +146,7 @@ export function emptyMemo(): BlockMemo {
     cids: undefined,
     rowVotes: undefined,
     rows: undefined,
-    windows: { Block: null, Transaction: null, AccessListEntry: null, Log: null },
+    chunks: { Block: null, Transaction: null, AccessListEntry: null, Log: null },
   }
 }
 
@@ -161,28 +161,28 @@ export function storedBlock(view: BlockView): StoredBlock {
   return stored
 }
 
-/** Memory of a stored block for each of its documents, and of a window beside its bytes, roughly. */
+/** Memory of a stored block for each of its documents, and of a chunk beside its bytes, roughly. */
 const layoutBytes = 16
-const windowBytes = 8 * 1024
+const chunkBytes = 8 * 1024
 
 /** The stored values of a document. */
 export function storedValues(view: BlockView, section: Section, position: number): Uint8Array {
-  return windowValues(documentWindow(view, section, position), position)
+  return documentChunk(view, section, position).values(position)
 }
 
-/** The window of the chunk that has a document. */
-export function documentWindow(view: BlockView, section: Section, position: number): ChunkWindow {
-  const last = view.memo.windows[section]
+/** The chunk that has a document. */
+export function documentChunk(view: BlockView, section: Section, position: number): Chunk {
+  const last = view.memo.chunks[section]
   if (last !== null && holds(last, position)) return last
-  return chunkWindow(view, section, storedBlock(view).chunkOf(section, position))
+  return openChunk(view, section, storedBlock(view).chunkOf(section, position))
 }
 
-/** The window of a chunk. */
-export function chunkWindow(view: BlockView, section: Section, chunk: number): ChunkWindow {
-  const window = windowOfChunk(storedBlock(view).openChunk(section, chunk))
-  const last = view.memo.windows[section]
-  view.memo.windows[section] = window
-  const lastBytes = last === null ? 0 : last.bytes.length + windowBytes
-  view.session.opened.note(view, window.bytes.length + windowBytes - lastBytes)
-  return window
+/** A chunk by its number in the section. */
+export function openChunk(view: BlockView, section: Section, number: number): Chunk {
+  const chunk = storedBlock(view).openChunk(section, number)
+  const last = view.memo.chunks[section]
+  view.memo.chunks[section] = chunk
+  const lastBytes = last === null ? 0 : last.bytes.length + chunkBytes
+  view.session.opened.note(view, chunk.bytes.length + chunkBytes - lastBytes)
+  return chunk
 }

@@ -38,8 +38,8 @@ function letGo({ memo }: BlockView): void {
   memo.votes = undefined
   memo.cids = undefined
   memo.rows = undefined
-  memo.windows.Block = null
-  memo.windows.Transaction = null
-  memo.windows.AccessListEntry = null
-  memo.windows.Log = null
+  memo.chunks.Block = null
+  memo.chunks.Transaction = null
+  memo.chunks.AccessListEntry = null
+  memo.chunks.Log = null
 }

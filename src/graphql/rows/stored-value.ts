@@ -1,7 +1,8 @@
 /**
- * Reads single values of stored documents. Where the window of the chunk knows where its fields
+ * Reads single values of stored documents. Where it is known where the fields of the chunk
  * begin, a value is read right there; otherwise the codec walks to it.
  */
+import type { Chunk } from '../../primitives/body/chunk.ts'
 import {
   type ByteReader,
   type ByteWriter,
@@ -12,8 +13,8 @@ import {
 } from '../../primitives/cbor.ts'
 import { type Field, type Section, storedFields, type Value } from '../../primitives/collections.ts'
 import { readField } from '../../primitives/values.ts'
-import { documentWindow } from './block-view.ts'
-import { type ChunkWindow, fieldStart, holds, knowsFields, windowValues } from './chunk-window.ts'
+import { documentChunk } from './block-view.ts'
+import { fieldStart, holds, knowsFields } from './chunk-search.ts'
 import type { Row } from './row.ts'
 import { putStored, putText } from './write-value.ts'
 
@@ -22,11 +23,11 @@ export function fieldReader(section: Section, index: number): (row: Row) => Valu
   const fields = storedFields(section)
   const field = fields[index]
   return (row) => {
-    const window = windowAt(row, section)
-    if (field === undefined || !knowsFields(window, fields.length)) {
-      return readField(section, windowValues(window, row.position), index)
+    const chunk = chunkAt(row, section)
+    if (field === undefined || !knowsFields(chunk, fields.length)) {
+      return readField(section, chunk.values(row.position), index)
     }
-    return valueAt(field, window.bytes, fieldStart(window, fields.length, row.position, index))
+    return valueAt(field, chunk.bytes, fieldStart(chunk, fields.length, row.position, index))
   }
 }
 
@@ -35,27 +36,27 @@ export function fieldWriter(section: Section, index: number): (out: ByteWriter, 
   const fields = storedFields(section)
   const field = fields[index]
   return (out, row) => {
-    const window = windowAt(row, section)
-    if (field === undefined || !knowsFields(window, fields.length)) {
-      const value = readField(section, windowValues(window, row.position), index)
+    const chunk = chunkAt(row, section)
+    if (field === undefined || !knowsFields(chunk, fields.length)) {
+      const value = readField(section, chunk.values(row.position), index)
       putText(out, JSON.stringify(value))
     } else {
-      const at = fieldStart(window, fields.length, row.position, index)
-      putStored(out, field, window.bytes, at)
+      const at = fieldStart(chunk, fields.length, row.position, index)
+      putStored(out, field, chunk.bytes, at)
     }
   }
 }
 
 /** The stored values of a row. */
 export function bytesOf(row: Row, section: Section): Uint8Array {
-  return windowValues(windowAt(row, section), row.position)
+  return chunkAt(row, section).values(row.position)
 }
 
-function windowAt(row: Row, section: Section): ChunkWindow {
-  const known = row.window
+function chunkAt(row: Row, section: Section): Chunk {
+  const known = row.chunk
   if (known !== null && holds(known, row.position)) return known
-  row.window = documentWindow(row.block, section, row.position)
-  return row.window
+  row.chunk = documentChunk(row.block, section, row.position)
+  return row.chunk
 }
 
 /** Reads the value that begins at a place; the bytes were checked when they were stored. */

@@ -8,8 +8,8 @@ import { fieldIndex, type Section } from '../../primitives/collections.ts'
 import type { TermKind } from '../../primitives/index-terms.ts'
 import { readField, valueCount } from '../../primitives/values.ts'
 import type { StoredBlock } from '../../store/store.ts'
-import { type BlockView, chunkWindow, storedBlock, storedValues } from '../rows/block-view.ts'
-import { knowsFields, positionsWhere, positionsWith } from '../rows/chunk-window.ts'
+import { type BlockView, openChunk, storedBlock, storedValues } from '../rows/block-view.ts'
+import { knowsFields, positionsWhere, positionsWith } from '../rows/chunk-search.ts'
 import { type ViewRows, viewChunkSpan, viewPositions } from '../rows/view-rows.ts'
 
 /** First and end position. */
@@ -161,17 +161,17 @@ const termFields: Readonly<Partial<Record<TermKind, number>>> = {
 
 function chunkSpans(
   block: BlockView,
-  { section, chunk, kind, value }: Extract<MatchLocation, { type: 'chunk' }>,
+  { section, chunk: number, kind, value }: Extract<MatchLocation, { type: 'chunk' }>,
   isSearched: boolean,
 ): readonly Span[] {
-  const window = chunkWindow(block, section, chunk)
-  if (kind === 'cid' || !isSearched) return [[window.first, window.end]]
+  const chunk = openChunk(block, section, number)
+  if (kind === 'cid' || !isSearched) return [[chunk.first, chunk.first + chunk.length]]
   const field = termFields[kind]
   const count = valueCount(section)
   const positions =
-    field === undefined || !knowsFields(window, count)
-      ? positionsWith(window, value)
-      : positionsWhere(window, count, field, value)
+    field === undefined || !knowsFields(chunk, count)
+      ? positionsWith(chunk, value)
+      : positionsWhere(chunk, count, field, value)
   return positions.map(spanOfOne)
 }
 

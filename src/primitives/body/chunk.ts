@@ -36,7 +36,7 @@ export interface Chunk {
  * What a search needs to know of a chunk. It is part of it, and not in a WeakMap beside it, because V8 frees what stands
  * there only with everything else.
  */
-export interface ChunkFindings {
+interface ChunkFindings {
   /** Where each field of each document begins, document by document, once that is worth knowing. */
   fields: Uint32Array | null
   /** The first four bytes of a field of each document, by field, for those that are searched. */
@@ -107,7 +107,7 @@ export function openRawChunk(bytes: Buffer, entry: ChunkEntry): Chunk {
   if (at !== bytes.length) throw bodyMalformed('a chunk’s documents do not fill it')
   const start = (position: number): number => {
     const found = starts[position - first]
-    invariant(found !== undefined, `the chunk holds position ${position}`)
+    invariant(found !== undefined, 'the chunk holds the position')
     return found
   }
   return {

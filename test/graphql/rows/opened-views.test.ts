@@ -9,10 +9,10 @@ import {
 } from '../../../src/graphql/budget/query-budget.ts'
 import {
   type BlockView,
-  chunkWindow,
-  documentWindow,
+  documentChunk,
   emptyMemo,
   openBlockView,
+  openChunk,
   storedBlock,
 } from '../../../src/graphql/rows/block-view.ts'
 import { createOpenedViews } from '../../../src/graphql/rows/opened-views.ts'
@@ -77,7 +77,7 @@ test('a block that was read counts once, by the number of its documents', async 
   assert.equal(large.bytes() / large.view.header.count, perDocument)
 })
 
-test('of each section the window that was read last counts, with its bytes', async (t) => {
+test('of each section the chunk that was read last counts, with its bytes', async (t) => {
   const { view, bytes } = await openView(t, {
     transactions: 2,
     logs: 300,
@@ -86,16 +86,16 @@ test('of each section the window that was read last counts, with its bytes', asy
   })
   storedBlock(view)
   const before = bytes()
-  const first = documentWindow(view, 'Log', 0)
+  const first = documentChunk(view, 'Log', 0)
   const withFirst = bytes() - before
   assert.ok(withFirst > first.bytes.length)
-  assert.equal(documentWindow(view, 'Log', first.end - 1), first)
+  assert.equal(documentChunk(view, 'Log', first.length - 1), first)
   assert.equal(bytes() - before, withFirst)
-  const last = documentWindow(view, 'Log', 299)
+  const last = documentChunk(view, 'Log', 299)
   assert.notEqual(last, first)
   const withLast = withFirst - first.bytes.length + last.bytes.length
   assert.equal(bytes() - before, withLast)
-  const transactions = chunkWindow(view, 'Transaction', 0)
+  const transactions = openChunk(view, 'Transaction', 0)
   const both = withLast + transactions.bytes.length + (withFirst - first.bytes.length)
   assert.equal(bytes() - before, both)
 })

@@ -93,7 +93,7 @@ test('a list has the rows that match, in order, from offset to limit, in short b
       const found: string[] = []
       for await (const batch of selectRows(scan, request)) {
         batches.push(batch.length)
-        for (const { window } of batch) assert.equal(window, null, 'keeps nothing of its block')
+        for (const { chunk } of batch) assert.equal(chunk, null, 'keeps nothing of its block')
         found.push(...batch.map(placeOf))
       }
       assert.deepEqual(found, expected(seen, scan.entity, request))
@@ -132,7 +132,7 @@ test('rows under a row, and those of a group, are selected as those of a list ar
       const members = rows.slice(...span)
       const among = await selectAmong(createTestBudget(), scan.entity, members, request)
       assert.deepEqual(among.map(placeOf), expectedRows)
-      for (const { window } of among) assert.equal(window, null, 'keeps nothing of its block')
+      for (const { chunk } of among) assert.equal(chunk, null, 'keeps nothing of its block')
     }),
     { numRuns: 300 },
   )

@@ -7,9 +7,9 @@ import {
   openBlockView,
   type Session,
 } from '../../../src/graphql/rows/block-view.ts'
-import type { ChunkWindow } from '../../../src/graphql/rows/chunk-window.ts'
 import { type Row, rowAt } from '../../../src/graphql/rows/row.ts'
 import type { Scan } from '../../../src/graphql/scan/piece.ts'
+import type { Chunk } from '../../../src/primitives/body/chunk.ts'
 import {
   allHeights,
   eachHeight,
@@ -29,7 +29,7 @@ const field = (name: string, rest: Pick<Attribute, 'read'> & Partial<Attribute>)
 })
 
 /** What a row that was read keeps of its block. */
-const opened = {} as ChunkWindow
+const opened = {} as Chunk
 
 /** `_blockNumber`, the position in its block, a number that three neighbours share, and one that jumps about. */
 export const fields: Readonly<Record<'height' | 'position' | 'third' | 'value', Attribute>> = {
@@ -41,7 +41,7 @@ export const fields: Readonly<Record<'height' | 'position' | 'third' | 'value', 
   third: field('third', { course: 'place', read: ({ position }) => Math.floor(position / 3) }),
   value: field('value', {
     read: (row) => {
-      row.window = opened
+      row.chunk = opened
       return (7 * row.block.height + 3 * row.position) % 5
     },
   }),

@@ -3,19 +3,16 @@ import { type TestContext, test } from 'node:test'
 import fc from 'fast-check'
 import { type BlockView, openBlockView } from '../../../src/graphql/rows/block-view.ts'
 import {
-  type ChunkWindow,
   fieldStart,
   holds,
   knowsFields,
   positionsWhere,
   positionsWith,
-  windowOfChunk,
-  windowValues,
-} from '../../../src/graphql/rows/chunk-window.ts'
+} from '../../../src/graphql/rows/chunk-search.ts'
 import { createOpenedViews } from '../../../src/graphql/rows/opened-views.ts'
 import { rowAt } from '../../../src/graphql/rows/row.ts'
 import { fieldReader } from '../../../src/graphql/rows/stored-value.ts'
-import type { Chunk } from '../../../src/primitives/body/chunk.ts'
+import { type Chunk, packChunk, unpackChunk } from '../../../src/primitives/body/chunk.ts'
 import { createByteWriter, major, writeBytes, writeHead } from '../../../src/primitives/cbor.ts'
 import { blockSections, fieldIndex } from '../../../src/primitives/collections.ts'
 import { readField, valueCount } from '../../../src/primitives/values.ts'
@@ -40,7 +37,7 @@ async function storeOne(
   return { snapshot, stored }
 }
 
-test('a window has the documents that the store returns one by one', async (t) => {
+test('a chunk is searched for the bytes of its documents', async (t) => {
   const { snapshot, stored } = await storeOne(t, {
     transactions: 150,
     logs: 200,
@@ -50,21 +47,18 @@ test('a window has the documents that the store returns one by one', async (t) =
   for (const section of blockSections) {
     for (let index = 0; index < stored.chunkCount(section); index++) {
       const chunk = stored.openChunk(section, index)
-      const window = windowOfChunk(chunk)
-      assert.deepEqual([window.first, window.end], [chunk.first, chunk.first + chunk.length])
-      for (let position = window.first; position < window.end; position++) {
+      for (let position = chunk.first; position < chunk.first + chunk.length; position++) {
         const values = chunk.values(position)
-        assert.deepEqual(windowValues(window, position), values)
-        assert.ok(positionsWith(window, values.subarray(0, 30)).includes(position))
+        assert.ok(positionsWith(chunk, values.subarray(0, 30)).includes(position))
       }
-      assert.deepEqual(positionsWith(window, Buffer.alloc(20, 0xab)), [])
+      assert.deepEqual(positionsWith(chunk, Buffer.alloc(20, 0xab)), [])
       const again = snapshot.block(1)?.openChunk(section, index)
-      assert.equal(again && windowOfChunk(again).found, window.found, 'known to the next request')
+      assert.equal(again?.found, chunk.found, 'known to the next request')
     }
   }
 })
 
-test('a value read at the offset of its window is the one that the codec reads', async (t) => {
+test('a value read at its offset in a chunk is the one that the codec reads', async (t) => {
   const { snapshot, stored } = await storeOne(t, {
     transactions: 150,
     logs: 200,
@@ -102,23 +96,20 @@ test('documents are found by a field of any length, and by no bytes of another f
   ] as const
   for (const [section, name] of searched) {
     const [field, count] = [fieldIndex(section, name), valueCount(section)]
-    for (let chunk = 0; chunk < stored.chunkCount(section); chunk++) {
-      const window = windowOfChunk(stored.openChunk(section, chunk))
-      while (!knowsFields(window, count));
-      const positions = Array.from(
-        { length: window.end - window.first },
-        (_, index) => window.first + index,
-      )
-      const valueAt = (at: number) => readField(section, windowValues(window, at), field)
+    for (let number = 0; number < stored.chunkCount(section); number++) {
+      const chunk = stored.openChunk(section, number)
+      while (!knowsFields(chunk, count));
+      const positions = Array.from({ length: chunk.length }, (_, index) => chunk.first + index)
+      const valueAt = (at: number) => readField(section, chunk.values(at), field)
       for (const value of new Set(positions.map(valueAt))) {
         const needle = Buffer.from(String(value).slice(2), 'hex')
         assert.deepEqual(
-          positionsWhere(window, count, field, needle),
+          positionsWhere(chunk, count, field, needle),
           positions.filter((at) => valueAt(at) === value),
           `${section}.${name}`,
         )
       }
-      assert.deepEqual(positionsWhere(window, count, field, Buffer.alloc(20, 0xab)), [])
+      assert.deepEqual(positionsWhere(chunk, count, field, Buffer.alloc(20, 0xab)), [])
     }
   }
 })
@@ -132,37 +123,33 @@ const bytesOf = (length: number) =>
     return bytes
   })
 
-/** A window of documents from position 64 on. */
-function windowOf(documents: readonly (readonly Buffer[])[]): ChunkWindow {
-  const out = createByteWriter()
-  const starts = [0]
-  for (const document of documents) {
-    writeHead(out, major.array, document.length)
-    for (const value of document) writeBytes(out, value)
-    starts.push(out.at)
-  }
-  return windowOfChunk({
-    ...{ first: 64, length: documents.length },
-    bytes: Buffer.from(out.bytes.subarray(0, out.at)),
-    starts: Uint32Array.from(starts),
-    found: { fields: null, heads: [], reads: 0 },
-  } as Partial<Chunk> as Chunk)
+/** A chunk of documents from position 64 on. */
+function chunkOf(documents: readonly (readonly Buffer[])[]): Chunk {
+  const [values, raw] = [createByteWriter(), createByteWriter()]
+  const lengths = documents.map((document) => {
+    const start = values.at
+    writeHead(values, major.array, document.length)
+    for (const value of document) writeBytes(values, value)
+    return values.at - start
+  })
+  const { length, rawBytes, stored } = packChunk(lengths, values.bytes.subarray(0, values.at), raw)
+  return unpackChunk(stored, { first: 64, length, rawBytes, start: 0, storedBytes: stored.length })
 }
 
 test('documents are found by the whole value of one field', () => {
   const anyLength = fc.constantFrom(4, 5, 23, 24, 25, 255)
   const anySearch = anyLength.chain((length) =>
     fc.record({
-      documents: fc.array(fc.tuple(bytesOf(5), bytesOf(length)), { maxLength: 10 }),
+      documents: fc.array(fc.tuple(bytesOf(5), bytesOf(length)), { minLength: 1, maxLength: 10 }),
       value: bytesOf(length),
     }),
   )
   fc.assert(
     fc.property(anySearch, ({ documents, value }) => {
-      const window = windowOf(documents)
-      while (!knowsFields(window, 2));
+      const chunk = chunkOf(documents)
+      while (!knowsFields(chunk, 2));
       assert.deepEqual(
-        positionsWhere(window, 2, 1, value),
+        positionsWhere(chunk, 2, 1, value),
         documents.flatMap(([, field], index) => (field.equals(value) ? [64 + index] : [])),
       )
     }),
@@ -170,16 +157,16 @@ test('documents are found by the whole value of one field', () => {
   )
 })
 
-test('the fields of a window are known once 16 were read', () => {
-  const window = windowOf([[Buffer.alloc(4)]])
-  const known = Array.from({ length: 18 }, () => knowsFields(window, 1))
+test('the fields of a chunk are known once 16 were read', () => {
+  const chunk = chunkOf([[Buffer.alloc(4)]])
+  const known = Array.from({ length: 18 }, () => knowsFields(chunk, 1))
   assert.deepEqual(known, [...Array.from({ length: 16 }, () => false), true, true])
 })
 
-test('a window holds the positions from its first to the one before its end', () => {
-  const window = windowOf([[Buffer.alloc(4)], [Buffer.alloc(4)]])
+test('a chunk holds the positions from its first to the one before its end', () => {
+  const chunk = chunkOf([[Buffer.alloc(4)], [Buffer.alloc(4)]])
   assert.deepEqual(
-    [63, 64, 65, 66].map((position) => holds(window, position)),
+    [63, 64, 65, 66].map((position) => holds(chunk, position)),
     [false, true, true, false],
   )
 })
@@ -191,13 +178,13 @@ test('documents are found by a field and by their bytes', async (t) => {
     entries: 0,
     calldataBytes: 0,
   })
-  const window = windowOfChunk(stored.openChunk('Log', 0))
+  const chunk = stored.openChunk('Log', 0)
   const count = valueCount('Log')
-  while (!knowsFields(window, count));
+  while (!knowsFields(chunk, count));
   for (let position = 0; position < 60; position++) {
-    const address = fieldStart(window, count, position, 0) + 1
-    const needle = window.bytes.subarray(address, address + 20)
-    assert.deepEqual(positionsWhere(window, count, 0, needle), positionsWith(window, needle))
-    assert.ok(positionsWhere(window, count, 0, needle).includes(position))
+    const address = fieldStart(chunk, count, position, 0) + 1
+    const needle = chunk.bytes.subarray(address, address + 20)
+    assert.deepEqual(positionsWhere(chunk, count, 0, needle), positionsWith(chunk, needle))
+    assert.ok(positionsWhere(chunk, count, 0, needle).includes(position))
   }
 })

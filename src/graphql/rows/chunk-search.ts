@@ -3,36 +3,13 @@
  * knowing, and which documents hold a value. Later requests reuse what earlier ones found.
  */
 import { invariant } from '../../errors.ts'
-import type { Chunk, ChunkFindings } from '../../primitives/body/chunk.ts'
+import type { Chunk } from '../../primitives/body/chunk.ts'
 import { createByteReader, major, readHead } from '../../primitives/cbor.ts'
 import { skipItem } from '../../primitives/values.ts'
 
-/** The documents of one chunk. */
-export interface ChunkWindow {
-  /** Position of its first document, and the position after the last one. */
-  readonly first: number
-  readonly end: number
-  /** The memory that the documents' values share. */
-  readonly bytes: Buffer
-  /** Where each document begins in `bytes`, and where the last one ends. */
-  readonly starts: Uint32Array
-  /** Of the chunk. */
-  readonly found: ChunkFindings
-}
-
-/** The window of a chunk. */
-export function windowOfChunk({ first, length, bytes, starts, found }: Chunk): ChunkWindow {
-  return { first, end: first + length, bytes, starts, found }
-}
-
-/** The values of one document. */
-export function windowValues({ first, bytes, starts }: ChunkWindow, position: number): Uint8Array {
-  return bytes.subarray(starts[position - first], starts[position - first + 1])
-}
-
-/** The place of a field's first byte; the window knows its fields. */
+/** The place of a field's first byte; the fields of the chunk are known. */
 export function fieldStart(
-  { first, found }: ChunkWindow,
+  { first, found }: Chunk,
   fieldCount: number,
   position: number,
   field: number,
@@ -40,32 +17,31 @@ export function fieldStart(
   return found.fields?.[(position - first) * fieldCount + field] ?? 0
 }
 
-/** True when the window has the document at a position. */
-export function holds({ first, end }: ChunkWindow, position: number): boolean {
-  return position >= first && position < end
+/** True when the chunk has the document at a position. */
+export function holds({ first, length }: Chunk, position: number): boolean {
+  return position >= first && position < first + length
 }
 
 /** Fields read before it pays to find all of them. */
 const enoughReads = 16
 
 /**
- * Notes that a field of the window is read; true when its fields are known. Finding them goes once
+ * Notes that a field of the chunk is read; true when its fields are known. Finding them goes once
  * through all documents, which pays when many are read, now or by later queries.
  */
-export function knowsFields(window: ChunkWindow, fieldCount: number): boolean {
-  const { found } = window
+export function knowsFields(chunk: Chunk, fieldCount: number): boolean {
+  const { found } = chunk
   if (found.fields !== null) return true
   if (found.reads++ < enoughReads) return false
-  found.fields = findFields(window, fieldCount)
+  found.fields = findFields(chunk, fieldCount)
   return true
 }
 
-function findFields({ bytes, starts }: ChunkWindow, fieldCount: number): Uint32Array {
-  const documents = starts.length - 1
-  const fields = new Uint32Array(documents * fieldCount)
+function findFields({ bytes, starts, length }: Chunk, fieldCount: number): Uint32Array {
+  const fields = new Uint32Array(length * fieldCount)
   const reader = createByteReader(bytes)
   let at = 0
-  for (let document = 0; document < documents; document++) {
+  for (let document = 0; document < length; document++) {
     reader.at = starts[document] ?? 0
     invariant(readHead(reader, major.array) === fieldCount, 'a stored document has all its fields')
     for (let field = 0; field < fieldCount; field++) {
@@ -77,8 +53,7 @@ function findFields({ bytes, starts }: ChunkWindow, fieldCount: number): Uint32A
 }
 
 /** Positions of the documents whose bytes contain `needle`, ascending. */
-export function positionsWith(window: ChunkWindow, needle: Uint8Array): number[] {
-  const { bytes, starts, first } = window
+export function positionsWith({ bytes, starts, first }: Chunk, needle: Uint8Array): number[] {
   const positions: number[] = []
   for (let at = bytes.indexOf(needle, starts[0]); at >= 0; ) {
     const index = lastAtMost(starts, at)
@@ -90,34 +65,34 @@ export function positionsWith(window: ChunkWindow, needle: Uint8Array): number[]
 
 /**
  * Positions of the documents one of whose fields is the byte string `needle`, of four bytes at
- * least and as long as all of them; the window knows its fields.
+ * least and as long as all of them; the fields of the chunk are known.
  */
 export function positionsWhere(
-  window: ChunkWindow,
+  chunk: Chunk,
   fieldCount: number,
   field: number,
   needle: Uint8Array,
 ): number[] {
   const positions: number[] = []
-  const { first, bytes } = window
-  const heads = headsOf(window, fieldCount, field)
+  const { first, bytes } = chunk
+  const heads = headsOf(chunk, fieldCount, field)
   const head = headAt(needle, 0)
   const headBytes = needle.length < 24 ? 1 : 2
   for (let index = 0; index < heads.length; index++) {
     if (heads[index] !== head) continue
-    const at = fieldStart(window, fieldCount, first + index, field)
+    const at = fieldStart(chunk, fieldCount, first + index, field)
     if (holdsAt(bytes, at + headBytes, needle)) positions.push(first + index)
   }
   return positions
 }
 
 /** Searching goes through these alone, which lie together, instead of touching every document. */
-function headsOf(window: ChunkWindow, fieldCount: number, field: number): Uint32Array {
-  const { first, end, bytes, found } = window
+function headsOf(chunk: Chunk, fieldCount: number, field: number): Uint32Array {
+  const { first, length, bytes, found } = chunk
   const known = found.heads[field]
   if (known !== undefined) return known
-  const heads = Uint32Array.from({ length: end - first }, (_, index) => {
-    const at = fieldStart(window, fieldCount, first + index, field)
+  const heads = Uint32Array.from({ length }, (_, index) => {
+    const at = fieldStart(chunk, fieldCount, first + index, field)
     return headAt(bytes, at + ((bytes[at] ?? 0) === longHead ? 2 : 1))
   })
   found.heads[field] = heads
