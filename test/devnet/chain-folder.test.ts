@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { mkdir, mkdtemp, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, mkdtemp, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
@@ -12,6 +12,8 @@ import {
   openProgramFolder,
   prepareRoot,
 } from '../../src/devnet/chain-folder.ts'
+import { startChild } from '../support/child-program.ts'
+import { otherUser } from '../support/other-user/leave-root.ts'
 
 const root = await mkdtemp(join(tmpdir(), 'viewmesh-folders-'))
 after(() => rm(root, { recursive: true }))
@@ -42,6 +44,26 @@ test('a directory that cannot be made is refused with its setting', async () => 
       remedy: 'Choose another one with devnet.path (DEVNET_PATH).',
     })
 })
+
+for (const [what, mode] of [
+  ['write to', 0o555],
+  ['read', 0o333],
+] as const)
+  test(`a directory that the program may not ${what} is refused with how to make it its own`, async () => {
+    await chmod(root, 0o755)
+    const path = join(root, what)
+    await mkdir(path)
+    await chmod(path, mode)
+    const child = startChild('test/devnet/support/prepare-folder.ts', { args: [path] })
+    const { stdout, stderr } = await child.ended()
+    assert.equal(stderr, '')
+    const { code, remedy } = JSON.parse(stdout)
+    assert.equal(code, 'DEVNET_PATH_UNUSABLE')
+    assert.match(
+      remedy,
+      new RegExp(`chown -R ${otherUser} .* Or choose another one with devnet.path`),
+    )
+  })
 
 test("a chain's folder is named by the first 8 hex digits of its genesis hash", () => {
   assert.equal(nextChainFolder(join(root, 'nowhere'), genesis), join(root, 'nowhere', '8b630696'))

@@ -9,6 +9,9 @@ import { encryptKey } from '../../../src/identity/key-file.ts'
 import { createSigner } from '../../../src/identity/signature.ts'
 import { peerID } from '../../support/resources/operator-cases.ts'
 
+/** Under which the first two replicas of a Host were seen. */
+const peerIDs = [peerID, '12D3KooWK99VoVxNE7XzyBwXEzW7xhK7Gpv85r9F3V3fyKSUKPH5'] as const
+
 /** An identity of a Host: its key in the keyring, and the key file that opens with it. */
 async function replicaOf(ordinal: number, seed: number): Promise<ReplicaBackup> {
   const key = Buffer.alloc(32, seed).toString('base64url')
@@ -19,7 +22,7 @@ async function replicaOf(ordinal: number, seed: number): Promise<ReplicaBackup> 
     keyringFingerprint: await keyringFingerprint(key),
     keyFile: await encryptKey(signerKey, 'host', key),
     identity: createSigner(signerKey).identity,
-    peerID,
+    peerID: peerIDs[ordinal] ?? null,
     keysClaimUID: `claim-${ordinal}`,
   }
 }
