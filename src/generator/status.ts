@@ -182,7 +182,7 @@ function countSealed(nowMs: () => number): {
 export function declareGauges(status: GeneratorStatusReporter, registry: Registry): void {
   const headAge = (): number | null => {
     const { sourceHeadSinceMs: sinceMs } = status.state()
-    return sinceMs === null ? null : Math.max(0, Date.now() - sinceMs) / 1e3
+    return sinceMs === null ? null : Math.max(0, Date.now() - sinceMs) / 1_000
   }
   const lag = (): number | null => {
     const { head, sourceHead } = status.state()

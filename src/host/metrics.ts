@@ -82,8 +82,8 @@ export function createHostMetrics(registry: Registry, gauges: HostGauges): HostM
       totals.messages.inc({ via, outcome: labelOf(outcome) })
       if (outcome.kind !== 'breach') totals.seals.inc(outcome.seals)
       if (outcome.kind === 'breach') totals.breaches.inc({ rule: outcome.rule })
-      verifySeconds.observe(work.verifyMs / 1e3)
-      if (outcome.kind === 'block' && outcome.isStored) applySeconds.observe(work.applyMs / 1e3)
+      verifySeconds.observe(work.verifyMs / 1_000)
+      if (outcome.kind === 'block' && outcome.isStored) applySeconds.observe(work.applyMs / 1_000)
       lastMs = work.verifyMs + work.applyMs
     },
     head: (outcome) =>

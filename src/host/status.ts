@@ -238,7 +238,7 @@ function gaugesOf(reported: Reported): HostGauges {
     lag: () => blocksBehind(head(), reported.follow?.reached ?? null),
     gapBlocks: () => countBlocks(rangeOf(reported)?.gaps ?? []),
     signers: () => signers().length,
-    standsStillSeconds: () => (reported.follow?.standsStillMs ?? 0) / 1e3,
+    standsStillSeconds: () => (reported.follow?.standsStillMs ?? 0) / 1_000,
     siblings: () => connectedSiblings(reported).length,
     countedSigners: () => signers().filter(({ isCounted }) => isCounted).length,
     waitingBlocks: () => reported.follow?.waiting.blocks ?? 0,

@@ -90,7 +90,7 @@ export interface Stack {
 
 const closeMs = 1500
 /** Time for gossipsub to read the records of peers that have gone before they are forgotten. */
-const forgetMs = 1000
+const forgetMs = 1_000
 
 /** Makes the parts without starting anything. */
 export async function assembleStack(options: StackOptions, parts: StackParts): Promise<Stack> {

@@ -163,7 +163,7 @@ function receive(state: SocketState, data: unknown): void {
   const bytes = Math.max(data.length, minMessageBytes)
   state.bytes += bytes
   state.waitingBytes += bytes
-  const seconds = (state.heardMs - state.openedMs) / 1e3
+  const seconds = (state.heardMs - state.openedMs) / 1_000
   const isAllowed = state.bytes <= allowance.bytes + allowance.bytesPerSecond * seconds
   if (!isAllowed || state.waitingBytes > maxWaitingBytes) {
     endSocket(state, 'it sends more than any chain registers')

@@ -63,13 +63,13 @@ function secondsOf(retryAfter: unknown): number | null {
   if (typeof retryAfter !== 'string') return null
   const seconds = /^\d{1,9}$/.test(retryAfter)
     ? Number(retryAfter)
-    : Math.ceil((Date.parse(retryAfter) - Date.now()) / 1e3)
+    : Math.ceil((Date.parse(retryAfter) - Date.now()) / 1_000)
   return Number.isNaN(seconds) ? null : Math.min(Math.max(seconds, 0), maxRetryAfterSeconds)
 }
 
 /** For how long the chain asked not to be asked; 0 where it did not. At most five minutes. */
 export function retryAfterMs(failure: ServiceError | null): number {
-  return Number(failure?.facts['retryAfterSeconds'] ?? 0) * 1e3
+  return Number(failure?.facts['retryAfterSeconds'] ?? 0) * 1_000
 }
 
 /** REGISTRY_ANSWER_MALFORMED: what it answered is not what was asked for. */

@@ -248,7 +248,7 @@ function silentReports(
     .slice(0, maxReported)
     .map(({ identity, heardMs }) => ({
       code: 'HOST_SIGNER_SILENT',
-      message: `The signer ${short(identity)} ${heardMs === null ? 'has not been heard since the start' : `has been silent for ${Math.floor((nowMs - heardMs) / 1000)} seconds`}.`,
+      message: `The signer ${short(identity)} ${heardMs === null ? 'has not been heard since the start' : `has been silent for ${Math.floor((nowMs - heardMs) / 1_000)} seconds`}.`,
       remedy:
         'Check that this Generator runs, reaches its node, and is connected with this Host or another one that is.',
     }))

@@ -22,7 +22,7 @@ export function createHostRegistryMetrics(
       'Seconds since the Views of the registry chain were listed, or since the start; nothing without REGISTRY_LCD_URL.',
       () => {
         const state = following()
-        return state === null ? null : (Date.now() - (state.listedAtMs ?? openedMs)) / 1e3
+        return state === null ? null : (Date.now() - (state.listedAtMs ?? openedMs)) / 1_000
       },
     ],
     [

@@ -85,7 +85,7 @@ function blockRejected(reason: string): ServiceError {
 }
 
 function pieceUseless({ peer, from, to }: Pull, forMs: number): ServiceError {
-  const message = `pulling blocks failed: the peer sent no block of use for ${forMs / 1000} seconds`
+  const message = `pulling blocks failed: the peer sent no block of use for ${forMs / 1_000} seconds`
   return new ServiceError('P2P_PULL_FAILED', message, {
     facts: { peer, from, to },
     remedy: 'Another peer is asked, or this one again after a while; check the peer if it lasts.',

@@ -29,7 +29,7 @@ export function createHandshakeScheduler(
 
   const hasTurn = (): boolean => {
     const now = performance.now()
-    tokens = Math.min(capacity, tokens + ((now - tokensAt) / 1000) * perSecond)
+    tokens = Math.min(capacity, tokens + ((now - tokensAt) / 1_000) * perSecond)
     tokensAt = now
     return tokens >= 1
   }
@@ -53,7 +53,7 @@ export function createHandshakeScheduler(
       remember(lastTurns, chosen.key, turns, maxRemembered)
       chosen.go(true)
     }
-    if (waiting.size > 0) timer = setTimeout(run, ((1 - tokens) / perSecond) * 1000).unref()
+    if (waiting.size > 0) timer = setTimeout(run, ((1 - tokens) / perSecond) * 1_000).unref()
   }
 
   return {

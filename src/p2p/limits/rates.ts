@@ -43,7 +43,7 @@ export function createRates(
     const bucket = buckets.get(key)
     const capacity = perSecond * burstSeconds
     if (bucket === undefined || perSecond === Number.POSITIVE_INFINITY) return capacity
-    return Math.min(capacity, bucket.tokens + ((now() - bucket.at) / 1000) * perSecond)
+    return Math.min(capacity, bucket.tokens + ((now() - bucket.at) / 1_000) * perSecond)
   }
 
   const spend = (remote: Remote, amount: number): void => {
@@ -61,7 +61,7 @@ export function createRates(
     owe: (remote, amount, maxWaitMs = Number.POSITIVE_INFINITY) => {
       const waits = sharesOf(remote, shares).map(({ key, size }) => {
         const missing = amount - level(key, size)
-        return missing > 0 ? (missing / size) * 1000 : 0
+        return missing > 0 ? (missing / size) * 1_000 : 0
       })
       const waitMs = Math.max(...waits)
       if (waitMs > maxWaitMs) return null

@@ -148,7 +148,7 @@ export function toHealthReport(state: HealthState, context: ReportContext): Heal
     }),
     defradb_connected: state.storeOpen,
     uptime: uptimeText(uptimeMs),
-    uptime_seconds: uptimeMs / 1e3,
+    uptime_seconds: uptimeMs / 1_000,
     p2p: {
       enabled: true,
       ...(state.p2p.self !== null && { self: toPeerReport(state.p2p.self) }),
@@ -201,7 +201,7 @@ export function blocksBehind(head: number | null, sourceHead: number | null): nu
 export function uptimeText(ms: number): string {
   const hours = Math.floor(ms / 3_600_000)
   const minutes = Math.floor((ms % 3_600_000) / 60_000)
-  const seconds = `${(ms % 60_000) / 1e3}s`
+  const seconds = `${(ms % 60_000) / 1_000}s`
   if (hours > 0) return `${hours}h${minutes}m${seconds}`
   return minutes > 0 ? `${minutes}m${seconds}` : seconds
 }
@@ -256,10 +256,10 @@ export function toMetricsJson(
     ...metrics,
     metrics,
     current_block: state.head ?? 0,
-    timestamp: Math.floor(context.nowMs / 1e3),
+    timestamp: Math.floor(context.nowMs / 1_000),
     last_processed_time: lastProcessed,
     uptime: uptimeText(uptimeMs),
     uptime_human: uptimeText(uptimeMs),
-    uptime_seconds: uptimeMs / 1e3,
+    uptime_seconds: uptimeMs / 1_000,
   }
 }

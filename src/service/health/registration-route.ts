@@ -96,7 +96,7 @@ function toReport(
 ): RegistrationReport {
   const { registrationChainId: chainId, registrationAddress: address } = settings
   const isConstant = settings.registrationMessage === 'constant' || address === null
-  const seconds = Math.floor(Date.now() / 1e3)
+  const seconds = Math.floor(Date.now() / 1_000)
   const bound = isConstant ? { address: null, seconds: null } : { address, seconds }
   const statement: RegistrationStatement = { chainId, role, ...bound }
   const message = encodeRegistration(statement)
@@ -122,7 +122,7 @@ function toReport(
       role,
       address: statement.address,
       signed_at:
-        statement.seconds === null ? null : new Date(statement.seconds * 1e3).toISOString(),
+        statement.seconds === null ? null : new Date(statement.seconds * 1_000).toISOString(),
     },
   }
 }

@@ -97,7 +97,7 @@ function toStatement({
   signed_at: signedAt,
 }: RegistrationReport['statement']): RegistrationStatement | null {
   if (address === null) return { chainId, role, address, seconds: null }
-  const seconds = Date.parse(String(signedAt)) / 1e3
+  const seconds = Date.parse(String(signedAt)) / 1_000
   const isMade =
     /^0x[0-9a-fA-F]{40}$/.test(address) && Number.isSafeInteger(seconds) && seconds >= 0
   return isMade ? { chainId, role, address, seconds } : null
