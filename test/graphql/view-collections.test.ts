@@ -265,6 +265,9 @@ test('who asks for a block at which a View failed is refused, who asks for more 
   assert.equal(Transfer.length, 4)
 })
 
+/** The hash of no block that is stored. */
+const noBlock = `0x${'7'.repeat(64)}`
+
 describe('a query that names a stored block', () => {
   const filters: readonly [
     string,
@@ -288,6 +291,12 @@ describe('a query that names a stored block', () => {
       'refused',
     ],
     [
+      'by the docIDs of two rows',
+      (_, hash) =>
+        `_docID: {_in: ["row-${transfer.id}-${noBlock}-0", "row-${transfer.id}-${hash}-0"]}`,
+      'refused',
+    ],
+    [
       'and by an alternative',
       (height, hash) =>
         `_or: [{_blockNumber: {_eq: ${height}}}, {_docID: {_in: ["row-${transfer.id}-${hash}-0"]}}]`,
@@ -300,6 +309,12 @@ describe('a query that names a stored block', () => {
       'empty',
     ],
     ['and a height that is not stored', () => '_blockNumber: {_in: [9000, 9001]}', 'empty'],
+    [
+      'and docIDs of blocks that are not stored',
+      (height) =>
+        `_blockNumber: {_geq: ${height}}, _docID: {_in: ["row-${transfer.id}-${noBlock}-0", "row-${transfer.id}-${noBlock}-1"]}`,
+      'empty',
+    ],
   ]
   for (const [how, filter, outcome] of filters) {
     test(`${how} is ${outcome} where its rows are not computed or failed`, async (t) => {

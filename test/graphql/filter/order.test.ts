@@ -112,6 +112,7 @@ test('an order by what all rows of a block share reads no row behind the limit',
   const { query, registry } = await openGraphqlRoom(t)
   for (const key of [
     '{block: {hash: DESC}}',
+    '{block: {gasUsed: DESC}}',
     '{transaction: {blockNumber: DESC}}',
     '{transaction: {block: {hash: DESC}}}',
     '{transaction: {_attestations: DESC}}',
@@ -178,6 +179,36 @@ test('an order may use an alias, also of an aggregate', async (t) => {
     { blockNumber: 2, n: 2 },
     { blockNumber: 3, n: 2 },
   ])
+})
+
+test('rows of one block are ordered by aliases of values and of aggregates', async (t) => {
+  const { query } = await openGraphqlRoom(t)
+  const ordered = async (collection: string, fields: string) =>
+    (
+      await query(
+        `{ ${collection}(order: [{blockNumber: ASC}, {_alias: {it: DESC}}]) { blockNumber ${fields} } }`,
+      )
+    )[collection]
+  const logs = await ordered('Log', 'it: data')
+  assert.deepEqual(
+    logs,
+    (await query('{ Log(order: [{blockNumber: ASC}, {data: DESC}]) { blockNumber it: data } }'))
+      .Log,
+  )
+  const transactions = await ordered('Transaction', 'it: COUNT(accessList: {})')
+  type Counted = { blockNumber: number; it: number }
+  assert.deepEqual(
+    transactions,
+    transactions.toSorted((a: Counted, b: Counted) => a.blockNumber - b.blockNumber || b.it - a.it),
+  )
+})
+
+test('an order by an alias follows the chain where the order by its field does', async (t) => {
+  const { query, registry } = await openGraphqlRoom(t)
+  const before = await documentsRead(registry)
+  const text = '{ Log(order: {_alias: {height: DESC}}, limit: 1) { height: blockNumber } }'
+  assert.deepEqual((await query(text)).Log, [{ height: 6 }])
+  assert.equal((await documentsRead(registry)) - before, 2)
 })
 
 test('an invalid order is refused', async (t) => {
