@@ -132,6 +132,32 @@ test('a request without a known operation name gets an error that lists the oper
   }
 })
 
+test('a message of up to 2,000 characters is whole, of a longer one the start and the end', async (t) => {
+  const { graphql } = await openGraphqlRoom(t)
+  const messageFor = async (operationName: string) =>
+    (await graphql.execute({ query: '{ __typename }', operationName })).errors?.[0]?.message ?? ''
+  const start = 'Unknown operation named "'
+  const end = '". The query has one without a name: leave operationName out.'
+  const longest = 'x'.repeat(2_000 - start.length - end.length)
+  assert.equal(await messageFor(longest), start + longest + end)
+  const longer = `${start}${longest}x${end}`
+  assert.equal(
+    await messageFor(`${longest}x`),
+    `${longer.slice(0, 1_200)} ... ${longer.slice(-400)}`,
+  )
+})
+
+test('an error whose message is cut keeps its code and the place in the query', async (t) => {
+  const { graphql } = await openGraphqlRoom(t)
+  const query = 'query ($by: JSON) { Log(order: {_alias: $by}) { data } }'
+  const variables = { by: { ['z'.repeat(3_000)]: 'ASC' } }
+  const [error] = (await graphql.execute({ query, variables })).errors ?? []
+  assert.match(error?.message ?? '', /^field or alias .*: z+ \.\.\. z+\. Give .* this alias\.$/)
+  assert.deepEqual(error?.extensions, { code: 'GRAPHQL_CONDITION_INVALID' })
+  assert.deepEqual(error?.locations, [{ line: 1, column: 21 }])
+  assert.deepEqual(error?.path, ['Log'])
+})
+
 test('a filter on an unknown alias, or with a value of another kind, is refused', async (t) => {
   const { errors } = await openGraphqlRoom(t)
   assert.deepEqual(await errors('{ Block(filter: {_alias: {x: {_eq: 1}}}) { n: number } }'), [
