@@ -281,6 +281,11 @@ describe('a query that names a stored block', () => {
       'refused',
     ],
     [
+      'among other numbers, and by a value of the rows',
+      (height) => `_blockNumber: {_in: [${height}, ${height + 1}]}, place: {_neq: -1}`,
+      'refused',
+    ],
+    [
       'by a range of it alone',
       (height) => `_blockNumber: {_geq: ${height}, _leq: ${height}}`,
       'refused',
