@@ -4,7 +4,7 @@ import { describe, type TestContext, test } from 'node:test'
 import type { GraphqlResult } from '../../src/graphql/graphql.ts'
 import { resultText } from '../../src/graphql/http/result-text.ts'
 import { type ChainBlock, createChain } from '../support/chain/block-factory.ts'
-import { type GraphqlRoom, openGraphqlRoom } from './support/graphql-room.ts'
+import { type GraphqlRoom, openGraphqlRoom, openTestGraphql } from './support/graphql-room.ts'
 import { putRows, servedView, storedFailure } from './support/served-views.ts'
 
 const view = servedView('type Counted { n: Int }')
@@ -110,6 +110,20 @@ describe('an answer that lacks blocks of a View says which', () => {
     assert.deepEqual([blocksLeft, blocksFailed], [105, 105])
     assert.deepEqual([left.length, failed.length, failed[0]], [100, 100, two])
   })
+})
+
+test('what an answer says of its Views counts towards its size', async (t) => {
+  const { graphql, store } = await openRoom(t)
+  const query = '{ COUNT(Counted: {}) }'
+  const { extensions } = await graphql.execute({ query })
+  const said = JSON.stringify(extensions?.views).length
+  const codeWithin = async (maxResultBytes: number) => {
+    const limited = openTestGraphql(store.reader, { limits: { maxResultBytes } })
+    limited.setViews([view])
+    return (await limited.execute({ query })).errors?.[0]?.extensions['code']
+  }
+  assert.equal(await codeWithin(said), undefined)
+  assert.equal(await codeWithin(said - 1), 'GRAPHQL_SIZE_LIMIT')
 })
 
 test('an event of a subscription is about the rows of its block alone', async (t) => {

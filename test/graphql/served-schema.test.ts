@@ -59,6 +59,21 @@ test('a View that takes the name of a removed one is read with its own fields', 
   assert.deepEqual(await room.query(text), { Numbers: [{ n: 'one' }] })
 })
 
+test('a View with the same fields is read under the name and from the slot that it has now', async (t) => {
+  const room = await openGraphqlRoom(t)
+  const [block] = room.chain
+  assert.ok(block !== undefined)
+  const moved = { ...numbers, slot: 9 }
+  await putRows(room, numbers, block, [{ n: 1 }])
+  await putRows(room, moved, block, [{ n: 2 }])
+  await serve(room.graphql, [numbers])
+  assert.deepEqual(await room.query('{ Numbers { n } }'), { Numbers: [{ n: 1 }] })
+  await serve(room.graphql, [moved])
+  assert.deepEqual(await room.query('{ Numbers { n } }'), { Numbers: [{ n: 2 }] })
+  await serve(room.graphql, [{ ...moved, name: 'Figures' }])
+  assert.deepEqual(await room.query('{ Figures { n } }'), { Figures: [{ n: 2 }] })
+})
+
 test('queries of other collections and other Views stay compiled', async (t) => {
   const room = await openGraphqlRoom(t)
   const known = () => metricValue(room.registry, 'viewmesh_graphql_plans_total', { from: 'cache' })

@@ -2,8 +2,9 @@ import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { test } from 'node:test'
 import { parseCid } from '../../../src/primitives/cid-text.ts'
+import { type ChainBlock, createChain } from '../../support/chain/block-factory.ts'
 import { sealBlock, testSigner } from '../../support/chain/sealed-blocks.ts'
-import { openGraphqlRoom } from '../support/graphql-room.ts'
+import { openGraphqlRoom, openTestGraphql } from '../support/graphql-room.ts'
 
 test('a document is found by its docID, in one field or several, under either name', async (t) => {
   const { query, chain } = await openGraphqlRoom(t)
@@ -21,6 +22,36 @@ test('a document is found by its docID, in one field or several, under either na
     const found = [{ _docID: id }]
     assert.deepEqual(await query(text, { id }), { a: found, b: found, c: found, d: [] }, name)
   }
+})
+
+/** A block whose log indexes are 3, 6, 9 and so on. */
+function withSparseLogs(block: ChainBlock): ChainBlock {
+  const receipts = block.receipts.map((receipt) => ({
+    ...receipt,
+    logs: (receipt.logs ?? []).map((log) => ({
+      ...log,
+      logIndex: `0x${(3 * Number(log.logIndex) + 3).toString(16)}` as const,
+    })),
+  }))
+  return { ...block, receipts }
+}
+
+test('a log is found by its docID also where the log indexes of its block skip numbers', async (t) => {
+  const chain = createChain({ count: 2 }).map(withSparseLogs)
+  const { query } = await openGraphqlRoom(t, { chain })
+  const { Log } = await query('{ Log { _docID logIndex } }')
+  const firstIndexes = Log.slice(0, 3).map(({ logIndex }: { logIndex: number }) => logIndex)
+  assert.deepEqual(firstIndexes, [3, 6, 9])
+  for (const { _docID } of Log) {
+    const text = `{ Log(docID: "${_docID}") { _docID } Transaction(filter: {logs: {_docID: "${_docID}"}}) { logs { _docID } } }`
+    const found = await query(text)
+    assert.deepEqual(found.Log, [{ _docID }])
+    assert.equal(found.Transaction.length, 1)
+    assert.ok(
+      found.Transaction[0].logs.some((one: object) => '_docID' in one && one._docID === _docID),
+    )
+  }
+  assert.deepEqual((await query(`{ Log(docID: "log-${chain[0]?.hash}-4") { _docID } }`)).Log, [])
 })
 
 test('null as an ID or a CID asks for every document', async (t) => {
@@ -123,4 +154,16 @@ test('commits are found by CID or docID in every collection', async (t) => {
   assert.deepEqual(await errors('{ _commits { cid } }'), [
     'Every stored document has a commit, so they are only found by name. Give `_commits` a cid or a docID.',
   ])
+})
+
+test('commits count towards the size of an answer', async (t) => {
+  const { query, store, chain } = await openGraphqlRoom(t)
+  const text = `{ _commits(docID: [${chain.map(({ hash }) => `"block-${hash}"`)}]) { cid delta } }`
+  const bytes = Buffer.byteLength(JSON.stringify(await query(text)))
+  const codeWithin = async (maxResultBytes: number) => {
+    const graphql = openTestGraphql(store.reader, { limits: { maxResultBytes } })
+    return (await graphql.execute({ query: text })).errors?.[0]?.extensions['code']
+  }
+  assert.equal(await codeWithin(bytes), undefined)
+  assert.equal(await codeWithin(Math.floor(bytes * 0.98)), 'GRAPHQL_SIZE_LIMIT')
 })

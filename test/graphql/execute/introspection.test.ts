@@ -73,6 +73,22 @@ test('introspection counts towards cost and answer size', async (t) => {
   assert.equal(await codeWithin({ maxResultBytes: 100_000 }), 'GRAPHQL_SIZE_LIMIT')
 })
 
+test('an answer that was cached is held as long as one that was made for the request', async (t) => {
+  const { graphql } = await openGraphqlRoom(t)
+  const heldBy = async (): Promise<number> => {
+    const account = graphql.memory.openAccount()
+    const { data } = await graphql.execute({ query: getIntrospectionQuery() }, undefined, account)
+    assert.ok(data !== null)
+    const bytes = graphql.memory.heldBytes()
+    account.close()
+    return bytes
+  }
+  const made = await heldBy()
+  assert.ok(made > 100_000, `${made} bytes`)
+  const cached = await heldBy()
+  assert.ok(Math.abs(cached - made) < 100, `${cached} and ${made} bytes`)
+})
+
 test('only the answer to GraphiQL’s introspection query is cached, once', async (t) => {
   const room = await openGraphqlRoom(t)
   const looked = (text: string) => costOf(room, text)

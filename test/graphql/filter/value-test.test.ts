@@ -16,6 +16,7 @@ test('quantities are read from decimal, hex and numbers, and compare as numbers'
         hex(BigInt(`0x${a.toString(16).slice(0, 61)}`)),
       )
       assert.equal(Math.sign(compareQuantities(hex(a), hex(b))), Number(a > b) - Number(a < b))
+      assert.equal(compareQuantities(hex(a), hex(a)), 0)
     }),
   )
   assert.equal(parseHexQuantity(42), '0x2a')
