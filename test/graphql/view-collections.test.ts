@@ -2,12 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
 
 import { createChain } from '../support/chain/block-factory.ts'
-import {
-  costOf,
-  type GraphqlRoom,
-  openGraphqlRoom,
-  openTestGraphql,
-} from './support/graphql-room.ts'
+import { costOf, type GraphqlRoom, openGraphqlRoom } from './support/graphql-room.ts'
 import { putRows, servedView, storedFailure } from './support/served-views.ts'
 
 const sdl = `
@@ -213,22 +208,6 @@ test('the source of a row is the document that the View read', async (t) => {
     { n: 1, _source: Transaction[1] },
     { n: 0, _source: Transaction[0] },
   ])
-})
-
-test('the sources of rows count towards the size of an answer', async (t) => {
-  const room = await openGraphqlRoom(t)
-  const view = servedView('type Sent { n: Int }', 'Transaction { input hash }', 7)
-  for (const block of room.chain) await putRows(room, view, block, [{ n: 0 }, { n: 1 }])
-  room.graphql.setViews([view])
-  const query = '{ Sent { _source } }'
-  const bytes = Buffer.byteLength(JSON.stringify(await room.query(query)))
-  const codeWithin = async (maxResultBytes: number) => {
-    const limited = openTestGraphql(room.store.reader, { limits: { maxResultBytes } })
-    limited.setViews([view])
-    return (await limited.execute({ query })).errors?.[0]?.extensions['code']
-  }
-  assert.equal(await codeWithin(2 * bytes), undefined)
-  assert.equal(await codeWithin(bytes / 2), 'GRAPHQL_SIZE_LIMIT')
 })
 
 test('blocks without rows are not read, and an index narrows the rows that are', async (t) => {

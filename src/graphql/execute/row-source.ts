@@ -22,7 +22,14 @@ type RenderRows = (
 
 type SourceField = Extract<RowField, { type: 'source' }>
 
-/** The documents that rows of a View were made of; neighbours are often made of the same. */
+/** The documents of one block that rows were made of. */
+interface Sources {
+  readonly texts: ReadonlyMap<number, string>
+  /** Places of those that no row has shown yet; each was counted when it was rendered. */
+  readonly unshown: Set<number>
+}
+
+/** The documents that rows of a View were made of; several are often made of the same. */
 export async function sourcesOf(
   run: Run,
   rows: readonly Row[],
@@ -30,21 +37,27 @@ export async function sourcesOf(
   render: RenderRows,
 ): Promise<readonly string[]> {
   if (field.view.stream !== null) return await streamedSources(run, rows, field)
-  let texts: ReadonlyMap<number, string> = new Map()
-  let block: BlockView | undefined
-  return await mapInTurn(run.session.budget, rows, async (row) => {
-    if (row.block !== block) {
-      block = row.block
-      const ofBlock = rows.filter((one) => one.block === block)
-      const places = ofBlock.flatMap((one) => viewSource(one, field.view) ?? [])
-      texts = await documentsAt(run, row.block.height, field, new Set(places), render)
-    }
-    const place = viewSource(row, field.view)
-    const text = (place === null ? undefined : texts.get(place)) ?? 'null'
-    run.session.budget.addBytes(text.length)
+  const { budget } = run.session
+  const known = new Map<BlockView, Sources>()
+  const readSources = async (block: BlockView): Promise<Sources> => {
+    const ofBlock = rows.filter((one) => one.block === block)
+    const places = ofBlock.flatMap((one) => viewSource(one, field.view) ?? [])
+    const texts = await documentsAt(run, block.height, field, new Set(places), render)
+    const sources = { texts, unshown: new Set(texts.keys()) }
+    known.set(block, sources)
+    return sources
+  }
+  return await mapInTurn(budget, rows, async (row) => {
+    const { texts, unshown } = known.get(row.block) ?? (await readSources(row.block))
+    const place = viewSource(row, field.view) ?? noPlace
+    const text = texts.get(place) ?? 'null'
+    if (!unshown.delete(place)) budget.addBytes(text.length)
     return text
   })
 }
+
+/** Where a row stands that was made before the first document. */
+const noPlace = -1
 
 /** Rows that were computed for the request came with them. */
 async function streamedSources(

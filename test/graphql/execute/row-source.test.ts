@@ -1,0 +1,46 @@
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import type { ServedView } from '../../../src/graphql/catalog/view-entity.ts'
+import { createRowPacker } from '../../../src/views/rows.ts'
+import {
+  costOf,
+  type GraphqlRoom,
+  openGraphqlRoom,
+  openTestGraphql,
+} from '../support/graphql-room.ts'
+import { servedView } from '../support/served-views.ts'
+
+/** Blocks of which a View has two rows of one document and one of another. */
+async function openSources(t: TestContext): Promise<GraphqlRoom & { readonly view: ServedView }> {
+  const room = await openGraphqlRoom(t)
+  const view = servedView('type Sent { n: Int }', 'Transaction { input hash }', 7)
+  for (const { number, hash } of room.chain) {
+    const packer = createRowPacker(view.rowType)
+    for (const [n, source] of [1, 0, 0].entries()) packer.add({ n }, source)
+    const stored = { height: number, blockHash: hash, rows: packer.finish() }
+    await room.store.putViewRows(view.slot, [stored])
+  }
+  room.graphql.setViews([view])
+  return { ...room, view }
+}
+
+test('sources count towards the size of an answer once for each row that shows them', async (t) => {
+  const { query, store, view } = await openSources(t)
+  const text = '{ Sent(order: {n: ASC}) { _source } }'
+  const bytes = Buffer.byteLength(JSON.stringify(await query(text)))
+  const codeWithin = async (maxResultBytes: number) => {
+    const limited = openTestGraphql(store.reader, { limits: { maxResultBytes } })
+    limited.setViews([view])
+    return (await limited.execute({ query: text })).errors?.[0]?.extensions['code']
+  }
+  assert.equal(await codeWithin(Math.ceil(bytes * 1.02)), undefined)
+  assert.equal(await codeWithin(Math.floor(bytes * 0.98)), 'GRAPHQL_SIZE_LIMIT')
+})
+
+test('the sources of a block are read once, whatever the order of its rows', async (t) => {
+  const room = await openSources(t)
+  const costOfSources = async (order: string): Promise<number> =>
+    (await costOf(room, `{ Sent(order: ${order}) { n _source } }`)) -
+    (await costOf(room, `{ Sent(order: ${order}) { n } }`))
+  assert.equal(await costOfSources('{n: ASC}'), await costOfSources('{_blockNumber: ASC}'))
+})
