@@ -209,9 +209,6 @@ async function* documentsOf(
   } catch (error) {
     signal?.throwIfAborted()
     throw error instanceof GraphQLError ? tooLarge(error) : error
-  } finally {
-    budget.end(false)
-    account.close()
   }
 }
 

@@ -179,6 +179,17 @@ test('memory to sort one list is released before the next list', async (t) => {
   assert.equal(lists.a19.length, 400)
 })
 
+test('a request that fails holds nothing of the answer it had begun', async (t) => {
+  const { graphql } = await openGraphqlRoom(t)
+  const account = graphql.memory.openAccount()
+  const heldAfter = async (query: string): Promise<number> => {
+    await graphql.execute({ query }, undefined, account)
+    return graphql.memory.heldBytes()
+  }
+  assert.equal(await heldAfter('{ Log { data } Block(limit: -1) { number } }'), 0)
+  assert.ok((await heldAfter('{ Log { data } }')) > 0)
+})
+
 test('sorted rows do not keep everything that was read of their blocks', async (t) => {
   const shape = { transactions: 2, logs: 2, entries: 0, calldataBytes: 100_000 }
   const chain = createChain({ count: 60, shape })

@@ -6,7 +6,8 @@ import type { Run } from '../../../src/graphql/execute/run.ts'
 import { everyRow } from '../../../src/graphql/filter/list-request.ts'
 import type { ArgumentSource, GroupField, GroupListPlan } from '../../../src/graphql/plan/plan.ts'
 import { allHeights } from '../../../src/primitives/height-ranges.ts'
-import { createTestBudget } from '../support/graphql-room.ts'
+import { createChain } from '../../support/chain/block-factory.ts'
+import { createTestBudget, openGraphqlRoom } from '../support/graphql-room.ts'
 import { fields, numberedScan } from '../support/numbered-rows.ts'
 
 const noArguments = {
@@ -76,3 +77,21 @@ test('grouping holds the text of the key of each group', async () => {
   const long = await holdingsOf(() => [], textOf(101))
   assert.equal(long.reserved - short.reserved, 3 * 2 * 100)
 })
+
+const manyGroups: Readonly<Record<string, string>> = {
+  'under rows': '{ Transaction { logs(groupBy: [data]) { data } } }',
+  'under groups': '{ Log(groupBy: [transactionHash]) { GROUP(groupBy: [data]) { data } } }',
+  'that an aggregate is over': `{ Log(groupBy: [transactionHash]) {
+    SUM(GROUP: {field: COUNT}) GROUP(groupBy: [data], limit: 1) { COUNT(GROUP: {}) } } }`,
+}
+
+for (const [which, query] of Object.entries(manyGroups))
+  test(`groups ${which} are held until the next ones are made`, async (t) => {
+    const shape = { transactions: 300, logs: 2_000, entries: 0, calldataBytes: 4 }
+    const { graphql } = await openGraphqlRoom(t, {
+      chain: createChain({ count: 2, shape }),
+      limits: { maxHeldBytes: 5 * 1024 * 1024 },
+    })
+    assert.equal((await graphql.execute({ query })).errors, undefined)
+    assert.equal(graphql.memory.heldBytes(), 0)
+  })

@@ -14,6 +14,7 @@ import { testNetwork } from '../../support/chain/sealed-blocks.ts'
 import { arbitraryQuery } from '../support/arbitrary-query.ts'
 import { type GraphqlRoom, openGraphqlRoom } from '../support/graphql-room.ts'
 import { naiveData } from '../support/naive-documents.ts'
+import { repeat } from '../support/repeat.ts'
 
 const selector = createViewSelector(testNetwork)
 
@@ -137,6 +138,17 @@ test('a selection beyond its limits is refused with a code', async (t) => {
   await assert.rejects(select(room, 'Log { data }', [number, number], { limits }), {
     code: 'VIEWS_SELECTION_TOO_LARGE',
   })
+})
+
+test('documents that were handed over are no longer held', async (t) => {
+  const shape = { transactions: 20, logs: 60, entries: 0, calldataBytes: 4 }
+  const room = await openGraphqlRoom(t, { chain: createChain({ count: 12, shape }) })
+  const text = `Log { ${repeat(10, (index) => `t${index}: topics`)} }`
+  const found = texts(await select(room, text, [1, 12]))
+  assert.equal(found.length, 12 * 60)
+  const bytes = found.join('').length
+  const limits = { ...defaultQueryLimits, maxHeldBytes: 2 * 0.9 * bytes }
+  assert.equal((await select(room, text, [1, 12], { limits })).length, found.length)
 })
 
 test('a selection that is stopped ends with the reason of its signal', async (t) => {
