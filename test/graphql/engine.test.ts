@@ -32,6 +32,17 @@ test('a long query lets other queries run in between', async (t) => {
   assert.ok(scheduler > 2, `${scheduler} turns`)
 })
 
+test('a query that comes while others wait for the thread has its turn after them', async (t) => {
+  const { graphql } = await openGraphqlRoom(t)
+  const done: string[] = []
+  await Promise.all([
+    graphql.scheduler.nextTurn().then(() => done.push('first')),
+    graphql.scheduler.nextTurn().then(() => done.push('second')),
+    graphql.execute({ query: '{ __typename }' }).then(() => done.push('query')),
+  ])
+  assert.deepEqual(done, ['first', 'second', 'query'])
+})
+
 test('a query stops when its client disconnects', async (t) => {
   const { graphql } = await openGraphqlRoom(t, { chain: longChain() })
   const controller = new AbortController()

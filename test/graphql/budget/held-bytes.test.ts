@@ -179,6 +179,17 @@ test('memory to sort one list is released before the next list', async (t) => {
   assert.equal(lists.a19.length, 400)
 })
 
+test('what a query was parsed to is held until it is answered', async (t) => {
+  const text = `{ ${repeat(900, (index) => `a${index}: __typename`)} }`
+  const within = async (maxHeldBytes: number) => {
+    const { graphql } = await openGraphqlRoom(t, { chain: [], limits: { maxHeldBytes } })
+    const { errors } = await graphql.execute({ query: text })
+    return { code: errors?.[0]?.extensions['code'], held: graphql.memory.heldBytes() }
+  }
+  assert.deepEqual(await within(4 * mib), { code: undefined, held: 0 })
+  assert.deepEqual(await within(mib), { code: 'GRAPHQL_SIZE_LIMIT', held: 0 })
+})
+
 test('a request that fails holds nothing of the answer it had begun', async (t) => {
   const { graphql } = await openGraphqlRoom(t)
   const account = graphql.memory.openAccount()

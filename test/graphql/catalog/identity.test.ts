@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { test } from 'node:test'
+import type { QueryLimits } from '../../../src/graphql/budget/limits.ts'
 import { parseCid } from '../../../src/primitives/cid-text.ts'
 import { type ChainBlock, createChain } from '../../support/chain/block-factory.ts'
 import { sealBlock, testSigner } from '../../support/chain/sealed-blocks.ts'
@@ -156,14 +157,16 @@ test('commits are found by CID or docID in every collection', async (t) => {
   ])
 })
 
-test('commits count towards the size of an answer', async (t) => {
+test('commits count towards the size and the rows of an answer', async (t) => {
   const { query, store, chain } = await openGraphqlRoom(t)
   const text = `{ _commits(docID: [${chain.map(({ hash }) => `"block-${hash}"`)}]) { cid delta } }`
   const bytes = Buffer.byteLength(JSON.stringify(await query(text)))
-  const codeWithin = async (maxResultBytes: number) => {
-    const graphql = openTestGraphql(store.reader, { limits: { maxResultBytes } })
+  const codeWithin = async (limits: Partial<QueryLimits>) => {
+    const graphql = openTestGraphql(store.reader, { limits })
     return (await graphql.execute({ query: text })).errors?.[0]?.extensions['code']
   }
-  assert.equal(await codeWithin(bytes), undefined)
-  assert.equal(await codeWithin(Math.floor(bytes * 0.98)), 'GRAPHQL_SIZE_LIMIT')
+  assert.equal(await codeWithin({ maxResultBytes: bytes, maxRows: chain.length }), undefined)
+  const tooFew = { maxResultBytes: Math.floor(bytes * 0.98) }
+  assert.equal(await codeWithin(tooFew), 'GRAPHQL_SIZE_LIMIT')
+  assert.equal(await codeWithin({ maxRows: chain.length - 1 }), 'GRAPHQL_ROW_LIMIT')
 })
