@@ -74,7 +74,9 @@ export interface Trust {
 }
 
 /** The part of a node that knows who its peers are. */
-type AskedNode = Pick<P2p, 'request' | 'peers' | 'onPeer' | 'penalise'>
+interface AskedNode extends Pick<P2p, 'request' | 'onPeer' | 'penalise'> {
+  peers(): readonly { readonly id: string }[]
+}
 
 const retry: Backoff = { minMs: 1_000, maxMs: 60_000 }
 

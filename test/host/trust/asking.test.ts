@@ -1,0 +1,235 @@
+/** Whom a Host asks who it is, and what the writer is told of the answers: peers that a test connects and answers for. */
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { ServiceError } from '../../../src/errors.ts'
+import type { Accepted } from '../../../src/host/apply/accepted-signers.ts'
+import { openTrust, type Trust } from '../../../src/host/trust/trust.ts'
+import type { PeerEvent } from '../../../src/p2p/peers/peer-book.ts'
+import type { TrustMode } from '../../../src/service/contract.ts'
+import { type CapturedLog, captureLog } from '../../support/captured-log.ts'
+import { testSigner } from '../../support/chain/sealed-blocks.ts'
+import { until } from '../../support/p2p-room.ts'
+import { proofOf } from '../../support/test-generator.ts'
+import { openTestStore } from '../../support/test-store.ts'
+
+const network = 'Local__Devnet'
+const identityOf = (name: string): string => testSigner(name).identity
+const addressesOf = (...peers: readonly string[]): string[] =>
+  peers.map((peer) => `/ip4/127.0.0.1/tcp/9/p2p/${peer}`)
+
+interface Question {
+  readonly peer: string
+  readonly signal: AbortSignal
+  /** Proves to be this Generator or Host. */
+  prove(name: string, role?: 'generator' | 'host'): Promise<void>
+  fail(error: unknown): Promise<void>
+}
+
+interface Room {
+  readonly trust: Trust
+  readonly captured: CapturedLog
+  /** What was asked since this was looked at last. */
+  asked(): Question[]
+  connect(peer: string): void
+  disconnect(peer: string): void
+  /** What the writer was told since this was looked at last. */
+  told(): Accepted[]
+  readonly failed: readonly unknown[]
+}
+
+/** Lets everything run that waits for nothing outside. */
+const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
+
+async function open(t: TestContext, mode: TrustMode = 'bootstrap'): Promise<Room> {
+  const store = await openTestStore(t)
+  const captured = captureLog()
+  const told: Accepted[] = []
+  const questions: Question[] = []
+  const failed: unknown[] = []
+  const connected = new Set<string>()
+  const listeners = new Set<(event: PeerEvent) => void>()
+  const emit = (type: PeerEvent['type'], peer: string): void => {
+    for (const listener of [...listeners]) listener({ type, peer, announced: null })
+  }
+  const trust = openTrust(
+    { mode, listed: [], listedHosts: [], own: identityOf('own'), network },
+    {
+      log: captured.log,
+      writer: {
+        putRecord: store.putRecord,
+        setAccepted: async (accepted) => void told.push(accepted),
+        setAcceptedHosts: async () => undefined,
+      },
+      reader: store.reader,
+      file: null,
+      hostsFile: null,
+      onFatal: (error) => failed.push(error),
+    },
+  )
+  t.after(() => trust.close())
+  trust.follow({
+    peers: () => [...connected].map((id) => ({ id })),
+    onPeer: (listener) => {
+      listeners.add(listener)
+      return () => listeners.delete(listener)
+    },
+    penalise: () => assert.fail('nobody is to blame'),
+    request: (peer, name, _question, signal) => {
+      assert.equal(name, 'identity')
+      const { promise, resolve, reject } = Promise.withResolvers<Uint8Array>()
+      signal.addEventListener('abort', () => reject(signal.reason))
+      const prove: Question['prove'] = (who, role) => {
+        resolve(proofOf(testSigner(who), peer, role))
+        return settled()
+      }
+      const fail: Question['fail'] = (error) => {
+        reject(error)
+        return settled()
+      }
+      questions.push({ peer, signal, prove, fail })
+      return promise
+    },
+  })
+  return {
+    trust,
+    captured,
+    asked: () => questions.splice(0),
+    connect: (peer) => {
+      connected.add(peer)
+      emit('connected', peer)
+    },
+    disconnect: (peer) => {
+      connected.delete(peer)
+      emit('disconnected', peer)
+    },
+    told: () => told.splice(0),
+    failed,
+  }
+}
+
+const peersOf = (questions: readonly Question[]): string[] => questions.map(({ peer }) => peer)
+
+test('a peer is asked while it is connected and named, and again only after it was away', async (t) => {
+  const { trust, asked, connect, disconnect } = await open(t)
+  connect('one')
+  assert.deepEqual(peersOf(asked()), [])
+  trust.setBootstrapPeers(addressesOf('one', 'two'), true)
+  const [first = assert.fail(), ...others] = asked()
+  assert.deepEqual([first.peer, others], ['one', []])
+  connect('two')
+  assert.deepEqual(peersOf(asked()), ['two'])
+  await first.prove('alice')
+  assert.deepEqual(trust.identityOf('one'), { role: 'generator', identity: identityOf('alice') })
+  trust.setBootstrapPeers(addressesOf('one', 'two'), true)
+  assert.deepEqual(asked(), [])
+  disconnect('one')
+  assert.equal(trust.identityOf('one'), null)
+  connect('one')
+  assert.deepEqual(peersOf(asked()), ['one'])
+})
+
+test('a question ends with the connection, and is asked anew of a peer that comes back', async (t) => {
+  const { trust, asked, connect, disconnect, failed } = await open(t)
+  trust.setBootstrapPeers(addressesOf('one'), true)
+  connect('one')
+  const [first = assert.fail()] = asked()
+  disconnect('one')
+  assert.ok(first.signal.aborted)
+  connect('one')
+  const [second = assert.fail()] = asked()
+  await settled()
+  connect('another')
+  assert.deepEqual(asked(), [], 'the end of the first question is not that of the second')
+  await second.prove('alice')
+  assert.equal(trust.sources().length, 1)
+  assert.deepEqual(failed, [])
+})
+
+test('nobody is asked any more once a Host closes its trust', async (t) => {
+  const { trust, asked, connect, failed } = await open(t)
+  trust.setBootstrapPeers(addressesOf('one', 'two'), true)
+  connect('one')
+  const [question = assert.fail()] = asked()
+  trust.close()
+  assert.ok(question.signal.aborted)
+  connect('two')
+  await settled()
+  assert.deepEqual([asked(), failed], [[], []])
+})
+
+test('a peer that cannot answer yet is asked again a moment later, other failures are fatal', async (t) => {
+  const { trust, asked, connect, failed } = await open(t)
+  trust.setBootstrapPeers(addressesOf('one'), true)
+  connect('one')
+  const [first = assert.fail()] = asked()
+  await first.fail(new ServiceError('P2P_ASK_FAILED', 'it is not ready', { remedy: '' }))
+  const again: Question[] = []
+  await until(() => again.push(...asked()) > 0)
+  const [second = assert.fail()] = again
+  assert.deepEqual([again.length, failed], [1, []])
+  const mistake = new Error('a mistake of ours')
+  await second.fail(mistake)
+  assert.deepEqual(failed, [mistake])
+})
+
+test('the writer is told who is accepted and how many are awaited, where that changes', async (t) => {
+  const { trust, asked, connect, told } = await open(t)
+  const listed = (awaited: number, ...names: readonly string[]): Accepted => ({
+    ...{ kind: 'listed', awaited },
+    identities: names.map(identityOf),
+  })
+  assert.deepEqual(told(), [listed(Number.POSITIVE_INFINITY)])
+  trust.setBootstrapPeers(addressesOf('one', 'two', 'three'), false)
+  assert.deepEqual(told(), [])
+  trust.setBootstrapPeers(addressesOf('one', 'two', 'three'), true)
+  assert.deepEqual(told(), [listed(3)])
+  for (const peer of ['one', 'two', 'three']) connect(peer)
+  const [one = assert.fail(), two = assert.fail(), three = assert.fail()] = asked()
+  await one.prove('a Host', 'host')
+  assert.deepEqual(told(), [listed(2)])
+  await two.prove('alice')
+  assert.deepEqual(told(), [listed(1, 'alice')])
+  trust.onFile()
+  assert.deepEqual(told(), [])
+  await three.prove('alice')
+  assert.deepEqual(told(), [listed(0, 'alice')])
+})
+
+test('where signers are named, a Generator that is none of them is said and not remembered', async (t) => {
+  const { trust, captured, asked, connect, disconnect, told } = await open(t, 'signers')
+  assert.deepEqual(told(), [{ kind: 'listed', identities: [], awaited: 0 }])
+  trust.setBootstrapPeers(addressesOf('one'), true)
+  for (const name of ['alice', 'bob']) {
+    connect('one')
+    const [question = assert.fail()] = asked()
+    await question.prove(name)
+    disconnect('one')
+  }
+  const said = 'bootstrap peer is a Generator that is not accepted'
+  assert.deepEqual(captured.messages('warn'), [said, said])
+  assert.deepEqual([trust.sources(), told()], [[], []])
+  assert.deepEqual(
+    trust.failures().map(({ code }) => code),
+    ['HOST_NO_SIGNER'],
+  )
+})
+
+test('a sibling is no bootstrap peer: what it proves is looked at once, as that of a Host', async (t) => {
+  const { trust, captured, asked, connect } = await open(t)
+  connect('one')
+  trust.setBootstrapPeers(addressesOf('one'), true)
+  const [question = assert.fail()] = asked()
+  await question.prove('replica', 'host')
+  const sources = (): unknown[] => trust.hosts().map(({ identity, source }) => [identity, source])
+  assert.deepEqual(sources(), [[identityOf('replica'), 'bootstrap']])
+  trust.setBootstrapPeers([], true)
+  assert.deepEqual(sources(), [])
+  for (let again = 0; again < 2; again++) trust.setSiblings(addressesOf('one'), true)
+  assert.deepEqual(sources(), [[identityOf('replica'), 'sibling']])
+  assert.equal(captured.messages('info').filter((line) => /^sibling proved/.test(line)).length, 1)
+  assert.equal(trust.identityOf('one'), null)
+  trust.setSiblings([], false)
+  assert.deepEqual(sources(), [[identityOf('replica'), 'sibling']], 'as the file is unreadable')
+  trust.setSiblings([], true)
+  assert.deepEqual([sources(), asked()], [[], []])
+})
