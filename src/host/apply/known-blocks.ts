@@ -12,7 +12,7 @@ import type { WaitingBlock, WaitingBlocks } from './waiting-blocks.ts'
 interface KnownBlocksParts {
   readonly snapshot: Snapshot
   readonly pending: PendingWrites<WaitingBlock>
-  readonly waiting: WaitingBlocks
+  readonly waiting: Pick<WaitingBlocks, 'variants' | 'all'>
   readonly book: Pick<SealBook, 'votes' | 'isSealedBy'>
   readonly isRoot: KnownBlocks['isRoot']
   /** How many signers are accepted. */

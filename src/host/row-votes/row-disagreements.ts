@@ -17,7 +17,7 @@ interface DisagreementOptions {
 }
 
 interface DisagreementParts {
-  readonly reader: StoreReader
+  readonly reader: Pick<StoreReader, 'read'>
   readonly registry: Registry
   /** Identities of the accepted Hosts. */
   readonly hosts: () => readonly string[]

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { Registry } from 'prom-client'
 import {
   openRowDisagreements,
@@ -33,10 +34,14 @@ interface Room {
   messages(count: number): Promise<string[]>
 }
 
-/** Blocks 1 to 20 at a Host that accepts two others, and serves Transfers and Balances. */
-async function open(t: TestContext, statements: readonly RowStatement[] = []): Promise<Room> {
-  const store = await openTestStore(t)
-  const heights = Array.from({ length: 20 }, (_, index) => index + 1)
+/** Blocks from 1 on at a Host that accepts two others, and serves Transfers and Balances. */
+async function open(
+  t: TestContext,
+  statements: readonly RowStatement[] = [],
+  head = 20,
+): Promise<Room> {
+  const store = await openTestStore(t, null)
+  const heights = Array.from({ length: head }, (_, index) => index + 1)
   await Promise.all(heights.map((height) => store.putBlock(opaqueBlock(height, 50))))
   const sign = async (...signed: readonly RowStatement[]): Promise<void> => {
     for (const statement of signed)
@@ -101,6 +106,77 @@ test('several Views of one Host are one failure, and what comes later is noticed
 test('two results of one Host are named as well', async (t) => {
   const room = await open(t, [by('own', 5), by('liar', 5), by('liar', 5, { isFalse: true })])
   assert.match(String(await room.messages(1)), new RegExp(identity('liar')))
+})
+
+test('the newest 1,024 blocks are compared, and those below them no longer', async (t) => {
+  const told = [1, 76, 77, 140, 141, 1_100]
+  const room = await open(
+    t,
+    told.flatMap((height) => [by('own', height), by('liar', height, { isFalse: true })]),
+    1_100,
+  )
+  assert.match(
+    String(await room.messages(1)),
+    /: of 4 of the newest 1024 blocks, last of block 1100/,
+  )
+  await room.store.putBlock(opaqueBlock(1_101, 50))
+  await until(async () => / of 3 of .*, last of block 1100/.test(String(await room.messages(1))))
+  await room.store.truncateAbove(1_099)
+  await until(async () => / of 4 of .*, last of block 141/.test(String(await room.messages(1))))
+})
+
+test('of the Views of a Host the one that differed last is named, none that is not served', async (t) => {
+  const [transfers, balances] = ['Transfers', 'Balances'].map((name) => ({ views: [name] }))
+  const room = await open(t, [
+    ...[by('own', 9, transfers), by('liar', 9, { ...transfers, isFalse: true })],
+    ...[by('own', 3, balances), by('liar', 3, { ...balances, isFalse: true })],
+    ...[by('own', 12, balances), by('liar', 12, { ...balances, isFalse: true })],
+    ...[by('own', 15, { views: ['Other'] }), by('liar', 15, { views: ['Other'], isFalse: true })],
+  ])
+  const about = / of the View Balances than this one: of 2 of .* block 12, and of 1 more Views\.$/
+  assert.match(String(await room.messages(1)), about)
+  await room.sign(by('own', 2, balances), by('liar', 2, { ...balances, isFalse: true }))
+  const later = / of the View Balances than this one: of 3 of .* block 12, and of 1 more Views\.$/
+  await until(async () => later.test(String(await room.messages(1))))
+})
+
+test('each Host that differs is a failure of its own, the one that did last first', async (t) => {
+  const room = await open(t, [
+    ...[by('own', 5), by('own', 6), by('liar', 5, { isFalse: true })],
+    by('honest', 6, { isFalse: true }),
+  ])
+  const named = (await room.messages(2)).map((message) => message.split(' ').slice(0, 3).join(' '))
+  assert.deepEqual(
+    named,
+    ['honest', 'liar'].map((host) => `The Host ${identity(host)}`),
+  )
+})
+
+test('a store that cannot be read is fatal, unless nothing is compared any more', async () => {
+  const failure = new Error('the store is closed')
+  const failed: unknown[] = []
+  const openUnreadable = (): RowDisagreements =>
+    openRowDisagreements(
+      { own: identity('own') },
+      {
+        reader: {
+          read: () => {
+            throw failure
+          },
+        },
+        registry: new Registry(),
+        hosts: () => [],
+        nameOf: () => null,
+        onFatal: (error) => failed.push(error),
+      },
+    )
+  openUnreadable().close()
+  await nextTurn()
+  assert.deepEqual(failed, [])
+  const rows = openUnreadable()
+  await nextTurn()
+  rows.close()
+  assert.deepEqual(failed, [failure])
 })
 
 test('it ends with the block that it is about', async (t) => {
