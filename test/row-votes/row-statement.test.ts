@@ -180,6 +180,14 @@ describe('a statement', () => {
   }
 })
 
+test('a leaf that says it has more items than it has is refused', () => {
+  for (const { message } of statements) {
+    const longer = message.replace('835820', '845820')
+    assert.notEqual(longer, message)
+    assert.throws(() => decodeRowStatement(fromHex(longer)), refusal)
+  }
+})
+
 test('any bytes are refused, or exactly the message of what they hold', () => {
   const changed = fc
     .constantFrom(...statements.map(({ message }) => fromHex(message)))

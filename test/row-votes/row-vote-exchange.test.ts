@@ -93,7 +93,7 @@ test('an answer has at most 256 statements, each within its limit, and 512 KiB',
   assert.throws(() => decodeStatementsAnswer(of(7, maxStatementBytes)), refusal)
 })
 
-test('any bytes are refused or read as a message about rows, and nothing else is thrown', () => {
+test('any bytes are refused, or exactly the message about rows that they hold', () => {
   const flipped = fc
     .oneof(request.map(encodeRowVoteRequest), answer.map(encodeStatementsAnswer))
     .chain((message) =>
@@ -104,17 +104,31 @@ test('any bytes are refused or read as a message about rows, and nothing else is
       }),
     )
   const bytes = fc.oneof(fc.uint8Array({ maxLength: 60, size: 'max' }), flipped)
-  const decoders = fc.constantFrom(decodeRowVoteRequest, decodeStatementsAnswer)
+  const readers = fc.constantFrom(
+    (message: Uint8Array) => encodeRowVoteRequest(decodeRowVoteRequest(message)),
+    (message: Uint8Array) => encodeStatementsAnswer(decodeStatementsAnswer(message)),
+  )
   fc.assert(
-    fc.property(bytes, decoders, (message, decode) => {
+    fc.property(bytes, readers, (message, readAgain) => {
+      let again: Uint8Array
       try {
-        decode(message)
+        again = readAgain(message)
       } catch (error) {
         assert.equal((error as { code?: unknown }).code, refusal.code)
+        return
       }
+      assert.deepEqual(Buffer.from(again), Buffer.from(message))
     }),
     { numRuns: 3_000 },
   )
+})
+
+test('a message about rows that says it has more items than it has is refused', () => {
+  const asked = encodeRowVoteRequest({ kind: 'statements', identity: host, from: 3, to: 70 })
+  const answered = encodeStatementsAnswer({ statements: [], next: 9 })
+  for (const message of [asked, answered]) message[0] = (message[0] ?? 0) + 1
+  assert.throws(() => decodeRowVoteRequest(asked), refusal)
+  assert.throws(() => decodeStatementsAnswer(answered), refusal)
 })
 
 test('a digest differs for another block, runtime or root, and for another order', () => {
