@@ -186,12 +186,39 @@ describe('blocks without rows of a View', () => {
 
   it('are not known where anything may have rows, or too much is asked for', () => {
     const many = Array.from({ length: 65 }, (_, at) => `0x${at.toString(16).padStart(40, '0')}`)
-    const filters = ['{}', '{logIndex: 1}', `{address: {_in: ${JSON.stringify(many)}}}`]
+    const among = (count: number) => `{address: {_in: ${JSON.stringify(many.slice(0, count))}}}`
+    const filters = ['{}', '{logIndex: 1}', among(65)]
     for (const filter of filters)
       assert.equal(needsOf(hostedView({ query: `Log(filter: ${filter}) { data }` })), null)
     const query = `Log(filter: {address: "${absent.address}"}) { data }`
     assert.equal(needsOf(hostedView({ query, lenses: [buildLens()] })), null)
-    assert.notEqual(needsOf(hostedView({ query })), null)
+    for (const filter of [`{address: "${absent.address}"}`, among(64)])
+      assert.notEqual(needsOf(hostedView({ query: `Log(filter: ${filter}) { data }` })), null)
+  })
+
+  it('are told by values of the index alone, as few as say the same', () => {
+    const [one, two] = ['ab', 'cd'].map((digits) => ({
+      condition: `{address: {_eq: "0x${digits.repeat(20)}"}}`,
+      needed: {
+        type: 'term',
+        term: { kind: 'logAddress', value: new Uint8Array(Buffer.from(digits.repeat(20), 'hex')) },
+      },
+    }))
+    assert.ok(one && two)
+    const nothing = '{address: {_in: []}}'
+    const needs = (filter: string) =>
+      needsOf(hostedView({ query: `Log(filter: ${filter}) { data }` }))
+    const never = { type: 'any', parts: [] }
+    assert.deepEqual(needs(one.condition), one.needed)
+    assert.deepEqual(needs(nothing), never)
+    assert.deepEqual(needs(`{_and: [${one.condition}, {logIndex: 1}]}`), one.needed)
+    assert.deepEqual(needs(`{_and: [${one.condition}, ${nothing}]}`), never)
+    assert.deepEqual(needs(`{_or: [${one.condition}, ${nothing}]}`), one.needed)
+    assert.equal(needs(`{_or: [${one.condition}, {logIndex: 1}]}`), null)
+    const both = `[${one.condition}, ${two.condition}]`
+    const parts = [one.needed, two.needed]
+    assert.deepEqual(needs(`{_and: ${both}}`), { type: 'all', parts })
+    assert.deepEqual(needs(`{_or: ${both}}`), { type: 'any', parts })
   })
 
   it('have none because no lens that ships makes a row of nothing', () => {
