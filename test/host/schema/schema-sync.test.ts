@@ -88,6 +88,17 @@ describe('a Generator that answers', () => {
     assert.deepEqual(seen, [['GET', '/api/v1/schema', 'Bearer key-1', 'application/json']])
   })
 
+  test('is asked at that path whether the URL ends with it, with slashes, or with neither', async () => {
+    const seen: (string | undefined)[] = []
+    const handler: Handler = ({ url }, response) => {
+      seen.push(url)
+      response.end(answer(schemaSdl(network)))
+    }
+    for (const query of ['', '//', 'api/v1/schema', 'api/v1/schema/'])
+      await withGenerator(handler, () => {}, { query })
+    assert.deepEqual(seen, Array(4).fill('/api/v1/schema'))
+  })
+
   test('decides the prefix where none is configured', async () => {
     const handler: Handler = (_request, response) => void response.end(answer(schemaSdl(network)))
     await withGenerator(handler, ({ sync }) => {
@@ -118,6 +129,38 @@ describe('a Generator that answers', () => {
       const metric = await registry.getSingleMetricAsString('viewmesh_host_schema_differing_fields')
       assert.match(metric, /viewmesh_host_schema_differing_fields 3/)
     })
+  })
+
+  test('has a few fields only: the first 50 that differ are named, and all of them counted', async () => {
+    const handler: Handler = (_request, response) =>
+      void response.end(answer(`type ${network}__Block { number: Int }`))
+    await withGenerator(handler, async ({ sync, registry }) => {
+      sync.use(network)
+      const { differing } = sync.report()
+      const all = parseSchemaFields(schemaSdl(network), network).size - 1
+      assert.ok(all > 50)
+      assert.deepEqual([differing.length, new Set(differing).size], [50, 50])
+      assert.equal(await metricValue(registry, 'viewmesh_host_schema_differing_fields'), all)
+    })
+  })
+
+  test('says the same again: that is said once', async () => {
+    let requests = 0
+    const again = Promise.withResolvers<void>()
+    const handler: Handler = (_request, response) => {
+      requests += 1
+      if (requests === 4) again.resolve()
+      response.end(answer(schemaSdl(network)))
+    }
+    const course = async ({ sync, lines }: Course): Promise<void> => {
+      sync.use(network)
+      await again.promise
+      assert.deepEqual(
+        lines.map(({ msg }) => msg),
+        ['schema equals the Generator’s'],
+      )
+    }
+    await withGenerator(handler, course, { recheckMs: 5 })
   })
 
   test('is of another network than the configured one: the report says so', async () => {
@@ -164,6 +207,12 @@ describe('a Generator that does not', () => {
     [
       'a schema without blocks',
       (_request, response) => void response.end(answer('type A { b: Int }')),
+      'HOST_SCHEMA_UNREADABLE',
+      /health port/,
+    ],
+    [
+      'a network that is none',
+      (_request, response) => void response.end(answer('type Block { number: Int }', 'Local')),
       'HOST_SCHEMA_UNREADABLE',
       /health port/,
     ],
@@ -291,6 +340,23 @@ describe('a Generator that does not', () => {
       )
     }
     await withGenerator(handler, course, { recheckMs: 10 })
+  })
+
+  test('is not waited for by a Host that stops, nor blamed for that', async () => {
+    const asked = Promise.withResolvers<void>()
+    let requests = 0
+    const handler: Handler = (_request, response) => {
+      requests += 1
+      if (requests === 1) response.writeHead(401).end()
+      else asked.resolve()
+    }
+    await withGenerator(handler, async ({ sync, lines }) => {
+      await asked.promise
+      const waiting = assert.rejects(sync.awaitNetwork(), { name: 'AbortError' })
+      await sync.close()
+      await waiting
+      assert.deepEqual([lines.length, sync.failure()?.code], [1, 'HOST_SCHEMA_UNAUTHORIZED'])
+    })
   })
 
   test('without a URL nobody is asked', async () => {
