@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
-import { describe, it } from 'node:test'
+import { describe, it, test } from 'node:test'
 import { buildLens, terminal } from '../../lens/support/lens.ts'
+import { metricValue } from '../../support/metric-value.ts'
 import { engineChain, hostedView } from '../views/support/engine-room.ts'
 import { openStreamRoom } from './support/stream-room.ts'
 
@@ -36,6 +37,22 @@ describe('“`@materialized(if: false)` computes at query time (slower queries, 
       assert.equal(room.engine.state(made.id)?.name, 'live')
       assert.equal(room.store.reader.read((snapshot) => snapshot.viewSize(2)).rows, 0)
     })
+})
+
+test('rows that are computed for queries are counted, and values that are of another type', async (t) => {
+  const { room, serve, query } = await openStreamRoom(t)
+  await room.put(engineChain(4))
+  serve(hostedView({ sdl: 'type Made @materialized(if: false) { address: Int logIndex: Int }' }))
+  const counted = (what: string): Promise<number> =>
+    metricValue(room.registry, `viewmesh_host_view_stream_${what}_total`)
+  for (const times of [1, 2]) {
+    const { Made } = await query('{ Made { address logIndex } }')
+    assert.deepEqual(Made.slice(0, 2), [
+      { address: null, logIndex: 0 },
+      { address: null, logIndex: 1 },
+    ])
+    assert.deepEqual([await counted('rows'), await counted('mismatches')], [12 * times, 12 * times])
+  }
 })
 
 describe('a lens that sums up', () => {
