@@ -24,7 +24,7 @@ const gauges: HostGauges = {
   head: () => 5,
   lag: () => null,
   gapBlocks: () => 7,
-  standsStillSeconds: () => 0,
+  standsStillSeconds: () => 6,
   signers: () => 3,
   countedSigners: () => 2,
   siblings: () => 4,
@@ -37,7 +37,9 @@ test('every message is counted once by way and outcome, and what was stored by d
   const metrics = createHostMetrics(registry, gauges)
   for (const [outcome] of outcomes) metrics.message('gossip', outcome, work)
   metrics.message('pull', { ...breach, action: 'ignore', rule: 'something-new' }, work)
-  metrics.stored({ bottom: 4, top: 5, removed: 1, taken, viewsDone: [] })
+  metrics.stored({ bottom: 4, top: 5, removed: 3, taken, viewsDone: [] })
+  const nothing = { blocks: 0, transactions: 0, logs: 0, accessListEntries: 0, seals: 0 }
+  metrics.stored({ bottom: 6, top: 6, removed: 0, taken: nothing, viewsDone: [] })
   metrics.voteExchange(1)
   metrics.rowVoteExchange(2)
   metrics.head({ kind: 'newer', identity: 'alice', height: 5 })
@@ -54,10 +56,11 @@ test('every message is counted once by way and outcome, and what was stored by d
     'viewmesh_host_access_list_entries_processed_total 4',
     'viewmesh_host_block_signatures_processed_total 4',
     'viewmesh_host_reorganisations_total 1',
-    'viewmesh_host_removed_blocks_total 1',
+    'viewmesh_host_removed_blocks_total 3',
     'viewmesh_host_head_height 5',
     'viewmesh_host_lag_blocks Nan',
     'viewmesh_host_gap_blocks 7',
+    'viewmesh_host_stands_still_seconds 6',
     'viewmesh_host_signers 3',
     'viewmesh_host_counted_signers 2',
     'viewmesh_host_siblings 4',

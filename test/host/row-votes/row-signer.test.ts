@@ -1,6 +1,7 @@
 /** What a Host signs of the rows that it stores. */
 import assert from 'node:assert/strict'
-import { describe, it } from 'node:test'
+import { describe, it, type TestContext } from 'node:test'
+import { openRowSigner } from '../../../src/host/row-votes/row-signer.ts'
 import type { HostedView } from '../../../src/host/views/hosted-view.ts'
 import { type DigestSigner, isValidSignature } from '../../../src/identity/signature.ts'
 import { type RowStatement, rowsDigest } from '../../../src/row-votes/row-statement.ts'
@@ -9,11 +10,15 @@ import { blockRoot, type ViewLeaf } from '../../../src/row-votes/view-leaf.ts'
 import type { StoreWriter } from '../../../src/store/store.ts'
 import { oracleRoot } from '../../primitives/oracle.ts'
 import { type ChainBlock, createChain, shapes } from '../../support/chain/block-factory.ts'
+import { opaqueBlock } from '../../support/chain/opaque-blocks.ts'
 import { testNetwork, testSigner } from '../../support/chain/sealed-blocks.ts'
 import { storableBlock } from '../../support/chain/store-blocks.ts'
 import { startChild } from '../../support/child-program.ts'
+import { until } from '../../support/p2p-room.ts'
 import { createSeededRandom } from '../../support/seeded-random.ts'
-import { testDirectory } from '../../support/test-store.ts'
+import { openTestStore, testDirectory } from '../../support/test-store.ts'
+import { viewBlock } from '../../support/view-rows.ts'
+import { trustRows } from '../follow/support/follow-checks.ts'
 import { engineChain, hostedView } from '../views/support/engine-room.ts'
 import { hostSigner, openSigningRoom, type SigningRoom } from './support/signing-room.ts'
 
@@ -259,6 +264,85 @@ describe('a Host', () => {
     room.serve(current)
     await room.untilSigned(3)
     for (const height of heights(3)) assertSigned(room, height, [current])
+  })
+})
+
+/**
+ * A Host with blocks from 1 on and rows of them of one View, and another View that is never done. Its statements are put
+ * as the test says.
+ */
+async function openWaiting(
+  t: TestContext,
+  count: number,
+  put: (store: StoreWriter, statement: RowStatement) => Promise<boolean>,
+) {
+  const store = await openTestStore(t, null)
+  const [quick, never] = [logs(1), logs(2)]
+  const blocks = heights(count, 1).map((height) => opaqueBlock(height, 5))
+  await store.replaceBlocks(1, count, blocks)
+  for (const { header } of blocks) void store.putViewRows(quick.slot, [viewBlock(header, [])])
+  await trustRows(store, quick)
+  const signed: string[] = []
+  const failed: unknown[] = []
+  const signer = openRowSigner(
+    { network: testNetwork, patienceMs: 3_600_000 },
+    {
+      reader: store.reader,
+      writer: {
+        ...store,
+        putViewRows: () => assert.fail('nothing is computed'),
+        onStored: () => undefined,
+        putRowStatement: (statement) => put(store, statement),
+      },
+      signer: hostSigner,
+      metrics: { signed: (kind) => void signed.push(kind) },
+      onFatal: (error) => failed.push(error),
+    },
+  )
+  t.after(signer.close)
+  return { store, signer, signed, failed, quick, views: () => [quick, never] }
+}
+
+describe('a Host with Views that are not done', () => {
+  it('lets the newest 1,024 blocks wait for them, and signs those below at once', async (t) => {
+    const room = await openWaiting(t, 1_026, (store, statement) =>
+      store.putRowStatements(statement.blockNumber, [statement]),
+    )
+    room.signer.begin(room.views)
+    await until(() => room.signed.length > 1)
+    await room.signer.close()
+    const signed = room.store.reader.read((snapshot) =>
+      heights(1_026, 1).filter((height) => snapshot.rowStatements(height).length > 0),
+    )
+    assert.deepEqual(
+      [signed, room.signed],
+      [
+        [1, 2],
+        ['first', 'first'],
+      ],
+    )
+  })
+
+  it('counts no signature that is not stored, as its block went', async (t) => {
+    const put = Promise.withResolvers<void>()
+    const room = await openWaiting(t, 1, async () => {
+      put.resolve()
+      return false
+    })
+    room.signer.begin(() => [room.quick])
+    await put.promise
+    await room.signer.close()
+    assert.deepEqual([room.signed, room.failed], [[], []])
+  })
+
+  it('signs nothing more once a signature cannot be stored, which is said once', async (t) => {
+    const full = new Error('the disk is full')
+    const room = await openWaiting(t, 3, () => Promise.reject(full))
+    room.signer.begin(() => [room.quick])
+    await until(() => room.failed.length > 0)
+    room.signer.begin(() => [room.quick])
+    await room.signer.close()
+    assert.deepEqual([room.signed, room.failed], [[], [full]])
   })
 })
 
