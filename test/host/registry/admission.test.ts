@@ -4,6 +4,7 @@ import { type TestContext, test } from 'node:test'
 import { type ErrorCode, ServiceError } from '../../../src/errors.ts'
 import { openAdmission } from '../../../src/host/registry/admission.ts'
 import type { NotServed } from '../../../src/host/registry/outcomes.ts'
+import type { HostedView, ViewOrigin } from '../../../src/host/views/hosted-view.ts'
 import type { HostViews } from '../../../src/host/views/views.ts'
 import type { SentView } from '../../../src/registry/listed-view.ts'
 import { viewIDs } from '../../../src/views/view-id.ts'
@@ -19,27 +20,43 @@ const wire = encodeView({
 const { id, address } = viewIDs(sender, wire)
 const sent: SentView = { id: address, sender, name: 'Seen', registeredAt: 1, wire }
 
+type ViewOfHost = ReturnType<HostViews['list']>[number]
+
+interface Setup {
+  readonly maxViews?: number
+  /** Views that the Host has at the start. */
+  readonly here?: readonly Partial<ViewOfHost>[]
+  readonly kept?: readonly Partial<ReturnType<HostViews['kept']>[number]>[]
+  readonly denied?: readonly string[]
+  readonly mayDecide?: () => boolean
+}
+
 /** An admission whose checks fail with this code, or find nothing wrong. */
-function open(t: TestContext, failure: ErrorCode | null) {
+function open(t: TestContext, failure: ErrorCode | null, setup: Setup = {}) {
+  const { maxViews = 10, here = [], kept = [], denied = [], mayDecide = () => true } = setup
+  const calls: string[] = []
   const noted = new Map<string, { outcome: NotServed; isKept: boolean }>()
-  const served: { id: string; address: string; state: string; origins: string[] }[] = []
+  const served: Partial<ViewOfHost>[] = [...here]
   const { promise: fatal, resolve: onFatal } = Promise.withResolvers<unknown>()
   const { promise: decided, resolve: onDecided } = Promise.withResolvers<void>()
   const admission = openAdmission(
-    { maxViews: 10, maxBytes: 1e6, maxFields: 1e3 },
+    { maxViews, maxBytes: 1e6, maxFields: 1e3 },
     {
       log: captureLog().log,
       views: {
-        list: () => served as unknown as ReturnType<HostViews['list']>,
+        list: () => served as ViewOfHost[],
         register: async () => {
           served.push({ id, address, state: 'live', origins: ['registry'] })
           return {} as Awaited<ReturnType<HostViews['register']>>
         },
-        kept: () => [],
-        noteRegistered: async () => undefined,
-        withdraw: async () => undefined,
+        kept: () => kept as ReturnType<HostViews['kept']>,
+        noteRegistered: async (view, height) => void calls.push(`${view} is of height ${height}`),
+        withdraw: async (view, origin) => void calls.push(`${view} is no longer ${origin}`),
       },
-      fetch: async () => null,
+      fetch: async (view) => {
+        calls.push(`${view} is fetched`)
+        return null
+      },
       outcomes: {
         of: (view) => noted.get(view)?.outcome ?? null,
         note: (view, outcome, isKept) => void noted.set(view, { outcome, isKept }),
@@ -51,14 +68,14 @@ function open(t: TestContext, failure: ErrorCode | null) {
         },
         rest: async () => onDecided(),
       },
-      filter: () => 'neither',
-      mayDecide: () => true,
+      filter: ({ name }) => (denied.includes(name) ? 'denied' : 'neither'),
+      mayDecide,
       count: () => undefined,
       onFatal,
     },
   )
   t.after(() => admission.close())
-  return { admission, noted, fatal, decided }
+  return { admission, noted, fatal, decided, calls }
 }
 
 const anHour = 3_600_000
@@ -107,4 +124,95 @@ test('what could not be read is listed for as long as lists have it, however muc
     admission.others().map((other) => other.id),
     ['new'],
   )
+})
+
+test('the bytes of eight events are kept until they are looked at, those of others are fetched', async (t) => {
+  const { admission, decided, calls } = open(t, 'VIEWS_SDL_INVALID')
+  const views = Array.from({ length: 9 }, (_, number): SentView => {
+    const creator = `0x${String(number).repeat(40)}`
+    return { ...sent, sender: creator, id: viewIDs(creator, wire).address, registeredAt: number }
+  })
+  for (const view of views) admission.sent(view)
+  await decided
+  assert.deepEqual(calls, [`${views[8]?.id} is fetched`])
+})
+
+test('the bytes of an event about a View that was known are not kept: it is fetched', async (t) => {
+  const { admission, decided, calls, noted } = open(t, 'HOST_VIEW_CHECK_TIMEOUT')
+  admission.listed([sent])
+  admission.sent(sent)
+  await decided
+  assert.deepEqual(calls, [`${address} is fetched`])
+  assert.match(
+    String(noted.get(address)?.outcome.reason),
+    /the chain lists it and does not have it/,
+  )
+})
+
+/** Local Views that the chain has or denies, by their names. */
+const localView = (name: string, ...origins: readonly ViewOrigin[]) => ({
+  ...{ id: `${name} ID`, address: `${name} address`, sender, origins },
+  ...{ query: {} as HostedView['query'], rowType: { name } as HostedView['rowType'] },
+})
+
+test('of local Views it is noted which the chain has as well, and denied ones are its no longer', async (t) => {
+  const names = ['Listed', 'ListedByID', 'Noted', 'Denied', 'NotedAndDenied', 'Unlisted'] as const
+  const [Listed, ListedByID, Noted, Denied, NotedAndDenied, Unlisted] = names
+  const { admission, decided, calls } = open(t, null, {
+    denied: [Denied, NotedAndDenied],
+    kept: [
+      ...[Listed, ListedByID, Denied, Unlisted].map((name) => localView(name, 'posted')),
+      ...[Noted, NotedAndDenied].map((name) => localView(name, 'folder', 'registry')),
+      localView('NotLocal', 'registry'),
+      { ...localView('Foreign', 'posted'), query: null },
+    ],
+    here: names.map((name) => ({ ...localView(name, 'posted'), state: 'live', fields: 1 })),
+  })
+  const listed = [...names, 'NotLocal', 'Foreign'].filter((name) => name !== Unlisted)
+  admission.listed(
+    listed.map((name, registeredAt) => {
+      const by = name === ListedByID ? 'ID' : 'address'
+      return { id: `${name} ${by}`, sender, name, registeredAt }
+    }),
+  )
+  admission.decide()
+  await decided
+  const expected = [
+    'Listed ID is of height 0',
+    'ListedByID ID is of height 1',
+    'NotedAndDenied ID is no longer registry',
+    ...['NotLocal', 'Foreign'].map((name) => `${name} address is fetched`),
+  ]
+  assert.deepEqual(new Set(calls), new Set(expected))
+})
+
+test('a registered View without a place ends, and has none for a day by either of its IDs', async (t) => {
+  const facts = { creator: sender, type: 'Seen', fields: 3, bytes: 77, state: 'live' } as const
+  const view = { id, address, origins: ['registry'] as const, ...facts }
+  const { admission, decided, calls, noted } = open(t, null, { maxViews: 0, here: [view] })
+  admission.decide()
+  await decided
+  assert.deepEqual(calls, [`${id} is no longer registry`])
+  assert.deepEqual([...noted.keys()], [id, address])
+  for (const { outcome, isKept } of noted.values()) {
+    const { untilMs, ...said } = outcome
+    const proven = { ids: [id, address], sender, name: 'Seen' }
+    const reason = 'it has no place'
+    assert.deepEqual(said, { state: 'overLimit', reason, bytes: 77, fields: 3, proven })
+    assert.deepEqual([untilMs - Date.now() > anHour, isKept], [true, false])
+  }
+})
+
+test('while lists cannot be relied on nothing is decided, nor once the admission is closed', async (t) => {
+  let mayDecide = false
+  const { admission, decided, calls } = open(t, null, { mayDecide: () => mayDecide })
+  admission.listed([sent])
+  admission.decide()
+  await decided
+  assert.deepEqual([calls, admission.others()], [[], []])
+  mayDecide = true
+  await admission.close()
+  admission.decide()
+  await admission.close()
+  assert.deepEqual([calls, admission.others()], [[], []])
 })
