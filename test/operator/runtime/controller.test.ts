@@ -75,47 +75,6 @@ test('different keys are worked on at once, as many as there are workers', async
   assert.equal(most, 2)
 })
 
-test('what people changed goes before what we made, and that before what is only due', () => {
-  const queue = createWorkQueue()
-  queue.add('due', 'resync')
-  queue.add('ours', 'owned')
-  queue.add('due2', 'resync')
-  queue.add('theirs', 'user')
-  queue.add('due2', 'user')
-  const order = [queue.take(), queue.take(), queue.take(), queue.take(), queue.take()]
-  assert.deepEqual(
-    order.map((item) => item?.key),
-    ['theirs', 'due2', 'ours', 'due', undefined],
-  )
-})
-
-test('what is less urgent has its turn after a while, however much is changed meanwhile', () => {
-  let nowMs = 0
-  const queue = createWorkQueue(() => nowMs)
-  queue.add('due', 'resync')
-  queue.add('ours', 'owned')
-  const turns = new Map<string, number>()
-  for (; nowMs <= 70_000; nowMs += 1_000) {
-    queue.add(`theirs ${nowMs}`, 'user')
-    const { key = '' } = queue.take() ?? {}
-    turns.set(key, nowMs)
-  }
-  assert.deepEqual([turns.get('ours'), turns.get('due')], [11_000, 63_000])
-})
-
-test('a namespace with many keys, or slow ones, keeps none of another from having its turn', () => {
-  const queue = createWorkQueue()
-  for (const key of ['many/a', 'many/b', 'many/c', 'many/d']) queue.add(key, 'user')
-  const first = queue.take()?.key
-  queue.add('few/a', 'resync')
-  queue.add('few/b', 'resync')
-  const next = [queue.take(), queue.take(), queue.take()].map((item) => item?.key)
-  assert.deepEqual([first, ...next], ['many/a', 'few/a', 'many/b', 'few/b'])
-  queue.done('few/a')
-  queue.add('few/c', 'resync')
-  assert.deepEqual([queue.take()?.key, queue.depth()], ['few/c', 2])
-})
-
 test('what fails is tried again with pauses that double, and a success forgets them', async () => {
   const done = Promise.withResolvers<void>()
   let runs = 0
@@ -234,6 +193,36 @@ test('closing takes no more keys, waits for what is running, and cuts off what t
   controller.add('late', 'user')
   assert.deepEqual(seen, ['running'])
   assert.ok(log.messages('warn').includes('reconciles are cut off'))
+  assert.equal(await metricValue(registry, 'controller_runtime_reconcile_errors_total'), 0)
+})
+
+test('a closed controller takes no key, does not start, and keeps no process from ending', async () => {
+  const timers = (): number =>
+    process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length
+  const before = timers()
+  const started = Promise.withResolvers<void>()
+  const free = Promise.withResolvers<void>()
+  const seen: string[] = []
+  open(
+    async (key) => {
+      seen.push(key)
+      started.resolve()
+      await free.promise
+      return { requeueAfterMs: 600_000 }
+    },
+    { workers: 1, stopTimeoutMs: 600_000 },
+  )
+  controller.add('running', 'user')
+  controller.add('waiting', 'user')
+  controller.start()
+  await started.promise
+  const closing = controller.close()
+  controller.start()
+  controller.add('late', 'user')
+  free.resolve()
+  await closing
+  assert.deepEqual([seen, timers()], [['running'], before])
+  assert.equal(await metricValue(registry, 'workqueue_adds_total'), 2)
 })
 
 test('a key counts as failing from a failure to the next success, however long the pause', async () => {
@@ -255,20 +244,52 @@ test('a key counts as failing from a failure to the next success, however long t
 })
 
 test('the metrics are those of controller-runtime', async () => {
+  const free = Promise.withResolvers<void>()
+  const activeWorkers = async (): Promise<number> =>
+    await metricValue(registry, 'controller_runtime_active_workers')
+  open(async (key) => {
+    await free.promise
+    return key === 'apps/a' ? {} : { requeueAfterMs: 600_000 }
+  })
+  const idle = await registry.metrics()
+  assert.ok(idle.includes('viewmesh_operator_failing_keys{controller="thing"} 0'))
+  controller.add('apps/a', 'user')
+  controller.add('apps/b', 'user')
+  controller.start()
+  const busy = await activeWorkers()
+  free.resolve()
+  await controller.close()
+  assert.deepEqual([busy, await activeWorkers()], [2, 0])
+  const text = await registry.metrics()
+  for (const line of [
+    'controller_runtime_reconcile_total{controller="thing",result="success"} 1',
+    'controller_runtime_reconcile_total{controller="thing",result="requeue_after"} 1',
+    'controller_runtime_max_concurrent_reconciles{controller="thing"} 4',
+    'workqueue_adds_total{name="thing",controller="thing"} 2',
+    'workqueue_depth{name="thing",controller="thing"} 0',
+    'workqueue_queue_duration_seconds_count{name="thing",controller="thing"} 2',
+    'workqueue_work_duration_seconds_count{name="thing",controller="thing"} 2',
+    'controller_runtime_reconcile_time_seconds_count{controller="thing"} 2',
+  ])
+    assert.ok(text.includes(line), line)
+})
+
+test('what keys waited and were worked on is counted in seconds', async () => {
+  const startedMs = performance.now()
   open(async () => ({}))
   controller.add('apps/a', 'user')
   controller.start()
   await controller.close()
+  const seconds = (performance.now() - startedMs) / 1_000
   const text = await registry.metrics()
-  for (const line of [
-    'controller_runtime_reconcile_total{controller="thing",result="success"} 1',
-    'controller_runtime_max_concurrent_reconciles{controller="thing"} 4',
-    'workqueue_adds_total{name="thing",controller="thing"} 1',
-    'workqueue_depth{name="thing",controller="thing"} 0',
-    'workqueue_queue_duration_seconds_count{name="thing",controller="thing"} 1',
-    'controller_runtime_reconcile_time_seconds_count{controller="thing"} 1',
-  ])
-    assert.ok(text.includes(line), line)
+  for (const sample of [
+    'workqueue_queue_duration_seconds_sum',
+    'workqueue_work_duration_seconds_sum',
+    'controller_runtime_reconcile_time_seconds_sum',
+  ]) {
+    const counted = sampleValue(text, sample, { controller: 'thing' })
+    assert.ok(counted > 0 && counted <= seconds, `${sample} is ${counted} of ${seconds}`)
+  }
 })
 
 test('how long keys have been worked on is a metric while they are', async () => {

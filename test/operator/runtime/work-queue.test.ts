@@ -107,3 +107,44 @@ test('of keys that have waited for too long, the one that is due first has the t
   }
   assert.deepEqual([60_000, 60_001, 60_002].map(fourthAt), ['d', 'due', 'due'])
 })
+
+test('what people changed goes before what we made, and that before what is only due', () => {
+  const queue = createWorkQueue()
+  queue.add('due', 'resync')
+  queue.add('ours', 'owned')
+  queue.add('due2', 'resync')
+  queue.add('theirs', 'user')
+  queue.add('due2', 'user')
+  const order = [queue.take(), queue.take(), queue.take(), queue.take(), queue.take()]
+  assert.deepEqual(
+    order.map((item) => item?.key),
+    ['theirs', 'due2', 'ours', 'due', undefined],
+  )
+})
+
+test('what is less urgent has its turn after a while, however much is changed meanwhile', () => {
+  let nowMs = 0
+  const queue = createWorkQueue(() => nowMs)
+  queue.add('due', 'resync')
+  queue.add('ours', 'owned')
+  const turns = new Map<string, number>()
+  for (; nowMs <= 70_000; nowMs += 1_000) {
+    queue.add(`theirs ${nowMs}`, 'user')
+    const { key = '' } = queue.take() ?? {}
+    turns.set(key, nowMs)
+  }
+  assert.deepEqual([turns.get('ours'), turns.get('due')], [11_000, 63_000])
+})
+
+test('a namespace with many keys, or slow ones, keeps none of another from having its turn', () => {
+  const queue = createWorkQueue()
+  for (const key of ['many/a', 'many/b', 'many/c', 'many/d']) queue.add(key, 'user')
+  const first = queue.take()?.key
+  queue.add('few/a', 'resync')
+  queue.add('few/b', 'resync')
+  const next = [queue.take(), queue.take(), queue.take()].map((item) => item?.key)
+  assert.deepEqual([first, ...next], ['many/a', 'few/a', 'many/b', 'few/b'])
+  queue.done('few/a')
+  queue.add('few/c', 'resync')
+  assert.deepEqual([queue.take()?.key, queue.depth()], ['few/c', 2])
+})
