@@ -208,7 +208,6 @@ function late(election: Election): void {
 }
 
 function lost(election: Election): void {
-  if (election.isLost) return
   election.isLost = true
   election.isLeader = false
   const { options, parts } = election

@@ -127,12 +127,24 @@ test('a Lease says since when who leads, for how long, and after how many others
     renewTime: spec?.['renewTime'],
   })
   assert.ok(String(spec?.['renewTime']) > String(made?.['renewTime']))
+  const renewed = version()
+  while (version() === renewed) await new Promise(setImmediate)
+  assert.deepEqual(room.client.log.messages('info'), ['became the leader'])
+})
+
+test('an elector says how long ago its last attempt to renew ended', async () => {
+  const startedMs = performance.now()
+  const { elector } = compete('first')
+  await elector.elected(AbortSignal.timeout(60_000))
+  const idleMs = elector.idleForMs()
+  assert.ok(idleMs >= 0 && idleMs <= performance.now() - startedMs, `${idleMs}`)
 })
 
 test('a Lease that is given back names nobody, and can be taken after a second', async () => {
   const { elector } = compete('first', { times: { ...unhurried, retryMs: 30_000 } })
   await elector.elected(AbortSignal.timeout(60_000))
   const { spec: before } = room.server.get(path) as Lease
+  await elector.close()
   await elector.close()
   const { spec } = room.server.get(path) as Lease
   assert.deepEqual(spec, {
@@ -141,7 +153,9 @@ test('a Lease that is given back names nobody, and can be taken after a second',
     leaseDurationSeconds: 1,
     renewTime: spec?.['renewTime'],
   })
-  assert.deepEqual(room.client.log.messages('info'), ['became the leader', 'released the Lease'])
+  const { log } = room.client
+  assert.deepEqual(log.messages('info'), ['became the leader', 'released the Lease'])
+  assert.deepEqual(log.messages('warn'), [])
 })
 
 test('a stand-by that closes leaves the Lease of the leader as it is', async () => {
@@ -230,6 +244,22 @@ test('a renewal that arrived without its answer is recognised as our own', async
   assert.ok(fence.isOpen())
 })
 
+test('a leader that finds no Lease after its renewal was refused goes on and makes one', async () => {
+  const { elector, fence } = compete('first')
+  await elector.elected(AbortSignal.timeout(60_000))
+  room.server.faults.add(({ method }, response) => {
+    if (method !== 'PUT') return false
+    room.server.remove(path)
+    send(response, 409, status(409, 'Conflict'))
+    room.server.faults.clear()
+    return true
+  })
+  await room.server.seen(({ method }) => method === 'PUT')
+  while (room.server.get(path) === undefined) await new Promise(setImmediate)
+  assert.equal(holder(), 'first')
+  assert.ok(fence.isOpen())
+})
+
 test('a Lease that was deleted is created again', async () => {
   const { elector, fence } = compete('first')
   await elector.elected(AbortSignal.timeout(60_000))
@@ -246,11 +276,16 @@ test('a leader that cannot renew in time holds its writes back, and goes on once
     response.destroy()
     return true
   })
-  await room.client.log.line('the Lease is not renewed, nothing is written until it is')
+  const late = 'the Lease is not renewed, nothing is written until it is'
+  await room.client.log.line(late)
   assert.equal(await master(), 0)
   assert.throws(() => fence.guard.before?.(call), { code: 'OPERATOR_FENCED' })
+  const before = room.client.log.messages('warn').length
+  while (room.client.log.messages('warn').length < before + 3) await new Promise(setImmediate)
   room.server.faults.clear()
   await room.client.log.line('the Lease is renewed, writing goes on')
+  const told = room.client.log.messages('warn').filter((message) => message === late)
+  assert.equal(told.length, 1)
   assert.equal(await master(), 1)
   fence.guard.before?.(call)
   assert.equal(holder(), 'first')
