@@ -132,6 +132,38 @@ test('what happened while an Event could not be written is counted after it', as
   await recorder.close()
 })
 
+test('what happened while an Event could not be written is counted at the end', async () => {
+  failure = 'OPERATOR_API_BUSY'
+  const recorder = open()
+  recorder.record(type, object, occurrence)
+  await pass(0)
+  recorder.record(type, object, occurrence)
+  failure = null
+  await recorder.close()
+  assert.deepEqual([created.length, attempts], [1, 3])
+  assert.partialDeepStrictEqual(counted, [{ series: { count: 2 } }])
+  recorder.record(type, object, occurrence)
+  await pass(60_000)
+  assert.equal(attempts, 3)
+})
+
+test('an Event that is still to be written is not made twice, however long ago it happened', async () => {
+  failure = 'OPERATOR_API_BUSY'
+  const recorder = open()
+  recorder.record(type, object, occurrence)
+  await pass(30_000)
+  recorder.record(type, object, occurrence)
+  await pass(30_000)
+  for (let minute = 1; minute < 10; minute += 1) await pass(60_000)
+  await pass(40_000)
+  failure = null
+  recorder.record(type, object, occurrence)
+  await pass(20_000)
+  await recorder.close()
+  assert.equal(created.length, 1)
+  assert.partialDeepStrictEqual(counted, [{ series: { count: 3 } }])
+})
+
 test('what happens again after an Event was refused is a new Event', async () => {
   failure = 'OPERATOR_API_FORBIDDEN'
   const recorder = open()
