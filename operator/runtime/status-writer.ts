@@ -169,8 +169,8 @@ function withOldMessages(
 }
 
 function statusOf(live: KubernetesObject): StatusFields {
-  const status: unknown = 'status' in live ? live.status : undefined
-  return typeof status === 'object' && status !== null ? { ...status } : {}
+  const { status } = live as KubernetesObject & { readonly status?: StatusFields }
+  return { ...status }
 }
 
 function conditionsOf({ conditions }: StatusFields): readonly DatedCondition[] {

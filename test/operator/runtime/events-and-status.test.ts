@@ -210,6 +210,23 @@ test('a message that moves is written like a figure, a reason at once', async ()
   assert.deepEqual(await writer.write(type, live, moved), { written: true })
 })
 
+test('a message that moves is compared with the one of the same condition and reason', async () => {
+  const writer = createStatusWriter({ fieldManager: 'tester-status' }, { api: room.client.api })
+  const [ready] = wanted.conditions
+  const both = (message: string): WantedStatus =>
+    ({
+      ...wanted,
+      conditions: [
+        { ...ready, type: 'Applied' },
+        { ...ready, message },
+      ],
+      moving: ['Ready'],
+    }) as WantedStatus
+  await writer.write(type, object, both('7'))
+  const live = { ...object, status: lastBody<{ status: object }>().status }
+  assert.equal((await writer.write(type, live, both('8'))).written, false)
+})
+
 test('a condition is written at once, with the figures, and keeps its time while its status does', async () => {
   const writer = createStatusWriter({ fieldManager: 'tester-status' }, { api: room.client.api })
   const past = '2020-01-01T00:00:00Z'
