@@ -56,7 +56,6 @@ export function createFreshness(
     refusedTimer = undefined
   }
   const turnUnread = (): void => {
-    if (isUnread) return
     clearTimers()
     isUnread = true
     needsList = true

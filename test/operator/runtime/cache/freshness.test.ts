@@ -25,6 +25,7 @@ afterEach(() => {
 
 test('what was never listed is unread, and the first list makes it readable', () => {
   assert.equal(freshness.unread()?.message, 'pods have not been listed yet')
+  assert.equal(freshness.needsList(), true)
   freshness.failed(away)
   assert.equal(freshness.unread(), away)
   freshness.listed()
@@ -76,6 +77,8 @@ test('a right that is gone when the API server answers again counts ten seconds 
   freshness.failed(forbidden)
   mock.timers.tick(10_000)
   assert.deepEqual([freshness.unread(), turns], [forbidden, ['no']])
+  mock.timers.tick(60_000)
+  assert.deepEqual(turns, ['no'])
 })
 
 test('a refusal that goes on counts ten seconds after the first one', () => {

@@ -98,3 +98,14 @@ test('of what watches removed, the last 1,024 objects are remembered', () => {
     assert.equal(cache.get('apps/set') !== undefined, isBack)
   }
 })
+
+test('an object that is removed a second time is remembered from then on', () => {
+  const cache = cacheWith('7')
+  cache.remove('apps/set', 'one', '9')
+  cache.put(entry('10'))
+  for (let count = 0; count < 1_023; count += 1) cache.remove('apps/x', `uid-${count}`, '11')
+  cache.remove('apps/set', 'one', '20')
+  cache.remove('apps/x', 'uid-last', '21')
+  cache.put(entry('19'))
+  assert.equal(cache.get('apps/set'), undefined)
+})

@@ -147,6 +147,7 @@ test('a watch goes on where its last bookmark was', async () => {
   room.server.dropWatches()
   const again = await room.server.seen((request) => request.query['resourceVersion'] === '777')
   assert.ok(isWatch(again))
+  assert.deepEqual(contents(), { 'apps/a': '' })
 })
 
 test('connections that break within a line, and lines that are no JSON, lose nothing', async () => {
@@ -192,8 +193,11 @@ test('a watch that is refused again and again is given up for a new list', async
   open()
   await reflector.initialized(soon())
   const isList = ({ query }: SeenRequest): boolean => query['watch'] === undefined
-  const first = await room.server.seen(isList)
-  await room.server.seen((request) => isList(request) && request !== first)
+  const lists = (): SeenRequest[] => room.server.requests.filter(isList)
+  await room.server.seen((request) => isList(request) && lists().indexOf(request) === 2)
+  const asked = room.server.requests.map((request) => (isWatch(request) ? 'watch' : 'list'))
+  const round = ['list', 'watch', 'watch', 'watch']
+  assert.deepEqual(asked.slice(0, 9), [...round, ...round, 'list'])
 })
 
 test('a kind that may not be listed settles with the failure, and recovers with the role', async () => {
