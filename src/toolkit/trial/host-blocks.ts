@@ -1,7 +1,7 @@
 /** Blocks of a running Host, read over its GraphQL, so that a View is tested on what it will be computed on. */
 import { ServiceError } from '../../errors.ts'
 import { type JsonObject, membersOf } from '../../json-object.ts'
-import { type CollectionName, collections } from '../../primitives/collections.ts'
+import { type CollectionName, storedFields } from '../../primitives/collections.ts'
 import { networkName } from '../../primitives/names.ts'
 import { paths } from '../../service/contract.ts'
 import { readBlocks, type TrialBlock } from '../blocks/block-form.ts'
@@ -99,9 +99,9 @@ async function readBlock(
 
 /** All that is signed of a document. What follows from its place is left out. */
 const fieldsOf = (collection: CollectionName): string =>
-  collections[collection].fields
-    .filter(({ name, unsigned }) => unsigned !== true && !derived.has(name))
+  storedFields(collection)
     .map(({ name }) => name)
+    .filter((name) => !derived.has(name))
     .join(' ')
 
 const derived: ReadonlySet<string> = new Set(['blockHash', 'blockNumber', 'transactionHash'])

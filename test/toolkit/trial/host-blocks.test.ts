@@ -1,36 +1,73 @@
 import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { text } from 'node:stream/consumers'
 import { describe, it, type TestContext } from 'node:test'
 import type { TrialBlocks } from '../../../src/toolkit/blocks/trial-store.ts'
 import { readHostBlocks } from '../../../src/toolkit/trial/host-blocks.ts'
 
-/** Answers each request with the next text, and the last one over and over. */
-async function openFakeHost(t: TestContext, ...answers: readonly string[]): Promise<string> {
-  let next = 0
-  const server = createServer((request, response) => {
-    request.resume()
+/** Answers each request with the next text, and the last one over and over; what it was asked is added to `asked`. */
+async function openFakeHost(
+  t: TestContext,
+  answers: readonly string[],
+  asked: string[] = [],
+): Promise<string> {
+  const server = createServer(async (request, response) => {
+    asked.push(await text(request))
     response.writeHead(200, { 'content-type': 'application/json' })
-    response.end(answers[Math.min(next, answers.length - 1)])
-    next += 1
+    response.end(answers[Math.min(asked.length, answers.length) - 1])
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   t.after(() => server.close())
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 }
 
-const read = (url: string, count = 2): Promise<TrialBlocks> =>
+const read = (
+  url: string,
+  count = 2,
+  onProgress: (read: number) => void = () => undefined,
+): Promise<TrialBlocks> =>
   readHostBlocks({
     host: { url, token: null },
     count,
     signal: new AbortController().signal,
-    onProgress: () => undefined,
+    onProgress,
   })
 
 const head = (numbers: readonly unknown[], typename = 'Ethereum__Mainnet__Block'): string =>
   JSON.stringify({ data: { Block: numbers.map((number) => ({ __typename: typename, number })) } })
-const block = (document: object): string =>
-  JSON.stringify({ data: { Ethereum__Mainnet__Block: [document] } })
+const block = (...documents: readonly object[]): string =>
+  JSON.stringify({ data: { Ethereum__Mainnet__Block: documents } })
+
+describe('the newest blocks of a Host', () => {
+  it('come ascending from block 0 on, and each that was read is told', async (t) => {
+    const blocks = [0, 1].map((number) => block({ number }))
+    const url = await openFakeHost(t, [head([1, 0]), ...blocks])
+    const told: number[] = []
+    const found = await read(url, 2, (count) => told.push(count))
+    assert.deepEqual(
+      [found.blocks.map(({ number }) => number), told],
+      [
+        [0, 1],
+        [1, 2],
+      ],
+    )
+  })
+
+  it('are asked for without what follows from the place of a document', async (t) => {
+    const asked: string[] = []
+    await read(await openFakeHost(t, [head([7]), block({ number: 7 })], asked))
+    assert.match(`${asked[1]}`, /\bhash\b.*\btransactionIndex\b.*\blogIndex\b/s)
+    assert.doesNotMatch(`${asked[1]}`, /blockHash|blockNumber|transactionHash|totalDifficulty/)
+  })
+
+  it('are taken where the Host answers with an empty list of errors', async (t) => {
+    const answers = [head([7]), block({ number: 7 })]
+    const [list, only] = answers.map((answer) => answer.replace('{', '{"errors":[],'))
+    const { blocks } = await read(await openFakeHost(t, [`${list}`, `${only}`]), 1)
+    assert.equal(blocks.length, 1)
+  })
+})
 
 describe('blocks of a Host that lies or fails', () => {
   const invalid = { code: 'TOOLKIT_HOST_ANSWER_INVALID' }
@@ -47,15 +84,17 @@ describe('blocks of a Host that lies or fails', () => {
       head([9, 8, 7]),
       head([7], 'Query'),
       head([7], 'A__B__C__Block'),
+      head([7], 'A__B__Block__C'),
     ])
-      await assert.rejects(read(await openFakeHost(t, answer)), invalid, answer)
+      await assert.rejects(read(await openFakeHost(t, [answer])), invalid, answer)
   })
 
   it('are refused where a block is another one, gone, or malformed', async (t) => {
     const answered = async (...blocks: readonly string[]) =>
-      read(await openFakeHost(t, head([7]), ...blocks))
+      read(await openFakeHost(t, [head([7]), ...blocks]))
     await assert.rejects(answered(block({ number: 8 })), invalid)
     await assert.rejects(answered('{"data":{"B":[]}}'), invalid)
+    await assert.rejects(answered(block({ number: 7 }, { number: 7 })), invalid)
     await assert.rejects(answered(block({ number: 7, transactions: 1 })), {
       code: 'TOOLKIT_FIXTURE_INVALID',
     })
@@ -68,12 +107,16 @@ describe('blocks of a Host that lies or fails', () => {
   })
 
   it('say why the Host refuses the query', async (t) => {
-    const url = await openFakeHost(t, '{"errors":[{"message":"busy"}]}')
+    const url = await openFakeHost(t, ['{"errors":[{"message":"busy"}]}'])
     await assert.rejects(read(url), {
       code: 'TOOLKIT_HOST_REFUSED',
       message: 'the Host refuses a query: busy',
     })
-    await assert.rejects(read(await openFakeHost(t, head([]))), { code: 'TOOLKIT_HOST_REFUSED' })
+    const long = JSON.stringify({ errors: [{ message: `b\n${'u'.repeat(2_000)}` }] })
+    await assert.rejects(read(await openFakeHost(t, [long])), {
+      message: `the Host refuses a query: b ${'u'.repeat(998)}`,
+    })
+    await assert.rejects(read(await openFakeHost(t, [head([])])), { code: 'TOOLKIT_HOST_REFUSED' })
   })
 
   it('are no blocks where nobody answers, or the URL is none', async () => {
