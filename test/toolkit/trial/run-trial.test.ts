@@ -132,7 +132,7 @@ describe('the test of a View', () => {
       report.findings.map(({ code }) => code),
       ['AGGREGATES_PER_BLOCK'],
     )
-    assert.equal(report.passed, true)
+    assert.deepEqual([report.passed, report.measured?.documents], [true, 1_000])
   })
 })
 
@@ -256,10 +256,9 @@ describe('a hostile lens', () => {
       onProgress: (done) => progress.push(done),
     })
     assert.deepEqual([report.passed, report.measured, progress], [false, null, [1, 2]])
-    assert.deepEqual(
-      report.findings.map(({ code, blocks }) => [code, blocks]),
-      [['LENS_TIME_LIMIT', [1, 2, 3]]],
-    )
+    // Of a busy machine some are over by the clock and others by the processor, which are said apart.
+    assert.deepEqual(new Set(report.findings.map(({ code }) => code)), new Set(['LENS_TIME_LIMIT']))
+    assert.deepEqual(report.findings.flatMap(({ blocks }) => blocks).sort(), [1, 2, 3])
   })
 
   it('that takes all memory fails, and the program lives on', async () => {

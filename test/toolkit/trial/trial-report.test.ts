@@ -10,7 +10,7 @@ test('the report has rows, counts and unknown fields of all blocks together', as
   const progress: number[] = []
   const { measured, findings, ...report } = await trial({
     query: 'Log { address logIndex data }',
-    blocks: blocksOf([log, log], [{ ...log, data: '0x01' }]),
+    blocks: blocksOf([log, log], [{ ...log, data: '0x01' }], []),
     onProgress: (done) => progress.push(done),
   })
   const count = { values: 3, nulls: 0, missing: 0, wrongType: 0, wrongExample: null }
@@ -19,7 +19,7 @@ test('the report has rows, counts and unknown fields of all blocks together', as
   })
   assert.deepEqual(report, {
     ...{ view: 'Logs', network: 'Ethereum__Mainnet', passed: true },
-    ...{ blocks: 2, documents: 3, rowCount: 3, feeds: [] },
+    ...{ blocks: 3, documents: 3, rowCount: 3, feeds: [] },
     fields: [
       { name: 'address', type: 'String', ...count },
       { name: 'logIndex', type: 'Int', ...count },
@@ -27,7 +27,7 @@ test('the report has rows, counts and unknown fields of all blocks together', as
     unknownFields: { data: 3 },
     rows: [row(1, 0), row(1, 1), row(2, 0)],
   })
-  assert.deepEqual([measured?.documents, progress], [1_000, [1, 2]])
+  assert.deepEqual([measured?.documents, progress], [1_000, [1, 2, 3]])
   assert.deepEqual(
     findings.map(({ code }) => code),
     ['OUTPUT_FIELD_NOT_IN_SDL'],
@@ -70,6 +70,32 @@ test('whether lenses add up is found out by the blocks with the most documents',
   assert.deepEqual(await codes([log], [log], [log], [log, log]), [
     'warning (performance) AGGREGATES_PER_BLOCK',
   ])
+})
+
+test('a View that fails is tried at every block, and neither compared nor measured', async () => {
+  // Passes over every other document, and traps at the third one that it returns.
+  const wasm = buildLens({
+    transform: [
+      ...[
+        ...op.getGlobal(globals.first),
+        ...op.const(1),
+        ...op.add,
+        ...op.setGlobal(globals.first),
+      ],
+      ...[...op.getGlobal(globals.first), ...op.const(2), ...op.greater],
+      ...op.when(op.unreachable),
+      ...[...op.callNext, ...op.set(0), ...op.callNext, ...op.drop, ...op.get(0)],
+    ],
+  })
+  const sdl = '"feed: stream" type Logs { address: String logIndex: Int }'
+  const six = Array<object>(6).fill(log)
+  const blocks = blocksOf(six, six, six, six, [log, log])
+  const report = await trial({ sdl, lenses: [{ wasm }], blocks })
+  assert.deepEqual(
+    report.findings.map(({ code, blocks }) => [code, blocks]),
+    [['LENS_TRAPPED', [1, 2, 3, 4]]],
+  )
+  assert.deepEqual([report.documents, report.measured], [2, null])
 })
 
 test('a lens that fails at a thousand documents passes with a warning, and is not measured', async () => {
