@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { mkdir, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { createHistory } from '../../../src/toolkit/project/history.ts'
@@ -23,6 +23,18 @@ test('revisions are in the order of their numbers, and other files beside them a
   for (const file of [...files, '12345.json', '000003.json.old', 'a000004.json', 'applied'])
     await writeFile(join(kept, 'views/Things', file), '')
   assert.deepEqual(await history.revisions('Things'), [2, 10, 999_999, 1_000_000])
+})
+
+test('a revision is kept as JSON that people can read, and read as it was written', async (context) => {
+  const { kept, history } = await openHistory(context)
+  const revision = {
+    ...{ revision: 7, at: '2026-01-01T00:00:00.000Z', cause: 'add sdl', restores: null },
+    ...{ query: null, sdl: 'type Thing { a: Int }', lenses: [] },
+  }
+  await history.writeRevision('Things', revision)
+  const text = await readFile(join(kept, 'views/Things/000007.json'), 'utf8')
+  assert.equal(text, `${JSON.stringify({ format: 1, ...revision }, null, 2)}\n`)
+  assert.deepEqual(await history.readRevision('Things', 7), revision)
 })
 
 test('a kept module that is not what its hash says is damaged, and kept anew when it comes again', async (context) => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
-import { chown, mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import { chown, mkdir, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import process from 'node:process'
 import { test } from 'node:test'
@@ -216,6 +216,31 @@ for (const [link, target] of [
     assert.deepEqual((await readdir(outside)).sort(), kept.toSorted())
   })
 
+for (const link of ['views', '.viewmesh/views'])
+  test(`deleting a View whose folder in ${link} lies outside of the project leaves that there`, async (context) => {
+    const project = await openTestProject(context)
+    await project.create('Things', draft(), 'create')
+    const outside = join(project.folder, '..', 'outside')
+    await rename(join(project.folder, link), outside)
+    await symlink(outside, join(project.folder, link))
+    const before = await readdir(join(outside, 'Things'))
+    await assert.rejects(project.delete('Things'), {
+      code: 'TOOLKIT_FILE_REFUSED',
+      message: `${link} leads out of the project`,
+    })
+    assert.deepEqual(await readdir(join(outside, 'Things')), before)
+  })
+
+test('a project is made once, and what its author wrote into its file stays', async (context) => {
+  const { cwd, homeFolder } = await openTestTerminal(context)
+  const terminal = { cwd, homeFolder, signal: new AbortController().signal } as Terminal
+  assert.equal(await initProject(terminal), true)
+  const file = join(cwd, 'viewmesh.yaml')
+  await writeFile(file, 'version: 1 # mine\n')
+  assert.equal(await initProject(terminal), false)
+  assert.equal(await readFile(file, 'utf8'), 'version: 1 # mine\n')
+})
+
 test('a link out of the project has no folder made behind it', async (context) => {
   const project = await openTestProject(context)
   const outside = join(project.folder, '..', 'outside')
@@ -257,13 +282,25 @@ test('what is no kept module stays when the modules of a deleted View are remove
   assert.deepEqual(await readdir(join(project.folder, '.viewmesh/lenses')), ['notes.txt'])
 })
 
-test('folders that hold no View, or have no name of one, are not listed', async (context) => {
+test('Views are listed by name, and folders without one or of another name are not', async (context) => {
   const project = await openTestProject(context)
-  for (const name of ['Things', 'Another']) await project.create(name, draft(), 'create')
+  const names = ['Things', 'Another', 'Zoo', 'Bees', 'Mills']
+  for (const name of names) await project.create(name, draft(), 'create')
   const folderOf = (name: string): string => join(project.folder, 'views', name)
   for (const name of ['Notes', 'not a name']) await mkdir(folderOf(name))
   await writeFile(join(folderOf('not a name'), 'view.yaml'), 'lenses: []\n')
-  assert.deepEqual(await project.names(), ['Another', 'Things'])
+  assert.deepEqual(await project.names(), names.toSorted())
+})
+
+test('a View whose name differs from that of another in case alone is not made', async (context) => {
+  const project = await openTestProject(context)
+  await project.create('Things', draft(), 'create')
+  for (const name of ['things', 'THINGS', 'Things'])
+    await assert.rejects(project.create(name, draft(), 'create'), {
+      code: 'TOOLKIT_VIEW_EXISTS',
+      message: "view 'Things' already exists",
+    })
+  assert.deepEqual(await project.names(), ['Things'])
 })
 
 test('a label in the history that would lead out of a path is refused', async (context) => {
@@ -310,4 +347,6 @@ test('deployments are kept in the order of time, and one that is made again repl
   const all = await project.deployments()
   assert.equal(all.length, 3)
   assert.deepEqual(all.at(-1), again)
+  const text = await readFile(join(project.folder, 'deployments.json'), 'utf8')
+  assert.match(text, /^\{\n {2}"deployments": \[\n {4}\{\n {6}"view": "Things",\n/)
 })

@@ -1,6 +1,6 @@
 /** Which changes make a revision, and what is in it. */
 import assert from 'node:assert/strict'
-import { mkdir, readdir, rm, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import type { Project } from '../../../src/toolkit/project/project.ts'
@@ -22,6 +22,23 @@ test('a change to what a View is already makes no revision, nor do spaces around
   const args = { lenses: [{ label: 'first', args: { src: 'data' }, wasm: wasm(1) }] }
   const changed = await project.change('Things', 'change', () => ({ ...same, ...args }))
   assert.equal(changed.revision, 2)
+})
+
+test('a change leaves the files of parts that stay as their author wrote them', async (context) => {
+  const project = await openTestProject(context)
+  await project.create('Things', draft(), 'create')
+  const of = (file: string): string => join(project.folder, 'views/Things', file)
+  const query = '\n  Log { address }\n\n'
+  const yaml = `# of the author\n${await readFile(of('view.yaml'), 'utf8')}`
+  await writeFile(of('query.graphql'), query)
+  await writeFile(of('view.yaml'), yaml)
+  await project.change('Things', 'change', () => draft({ sdl: 'type Other { a: Int }' }))
+  const files = ['query.graphql', 'schema.graphql', 'view.yaml'].map(of)
+  assert.deepEqual(await Promise.all(files.map((file) => readFile(file, 'utf8'))), [
+    query,
+    'type Other { a: Int }\n',
+    yaml,
+  ])
 })
 
 test('a rollback to a rollback brings back the same content, and the next one goes before that', async (context) => {
