@@ -21,7 +21,6 @@ export async function withProjectLock<T>(
   signal: AbortSignal,
   action: () => Promise<T>,
 ): Promise<T> {
-  await makeFolder(places, places.folder)
   await makeFolder(places, places.history)
   const path = join(places.history, 'lock')
   // Through a link SQLite would change a file elsewhere; of a database that is not empty it would follow a journal, which may
