@@ -61,11 +61,10 @@ export async function takeBackup(
   return { backup, left }
 }
 
-/** Of replicas that are wanted, and of claims that there are. */
+/** Of replicas that are wanted, and of claims that there are, in their order. */
 function ordinalsOf({ resource, claims }: StandingIdentity): number[] {
   const wanted = resource === null ? 0 : specReplicas(resource)
-  const all = [...Array(wanted).keys(), ...claims.map(({ ordinal }) => ordinal)]
-  return [...new Set(all)].toSorted((a, b) => a - b)
+  return [...new Set([...Array(wanted).keys(), ...claims.map(({ ordinal }) => ordinal)])]
 }
 
 /** Without a resource nobody says which were wanted last: all that there are. */

@@ -162,11 +162,18 @@ test('a file is read as far as a backup may be long, and a missing one is named'
   assert.deepEqual(await readBackup('-', piped), backup)
   const full = Readable.from([Buffer.alloc(maxBackupBytes)])
   await assert.rejects(readBackup('-', full), { code: 'PLUGIN_BACKUP_UNUSABLE' })
-  const endless = Readable.from([Buffer.alloc(maxBackupBytes), Buffer.alloc(1)])
+  const pieces = function* (): Generator<Buffer> {
+    yield Buffer.alloc(maxBackupBytes)
+    yield Buffer.alloc(1)
+    assert.fail('it is read on')
+  }
+  const endless = Readable.from(pieces())
   await assert.rejects(readBackup('-', endless), {
     code: 'PLUGIN_FILE_UNUSABLE',
     message: `standard input has more than ${maxBackupBytes} bytes`,
   })
+  const padded = backupText(backup).padEnd(maxBackupBytes)
+  assert.deepEqual(await readBackup('-', Readable.from([Buffer.from(padded)])), backup)
   await assert.rejects(readBackup('/nonexistent/a.json', piped), {
     message: '/nonexistent/a.json cannot be read',
   })

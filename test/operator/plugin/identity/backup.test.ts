@@ -125,7 +125,7 @@ test('where a program does not run, a pod without rights mounts its claim, besid
   assert.equal(anywhere?.spec?.affinity, undefined)
   for (const { spec, metadata } of cluster.helpers) {
     const [container] = spec?.containers ?? []
-    assert.equal(spec?.automountServiceAccountToken, false)
+    assert.deepEqual([spec?.automountServiceAccountToken, spec?.enableServiceLinks], [false, false])
     assert.equal(spec?.activeDeadlineSeconds, 600)
     assert.equal(container?.image, 'registry.example.org/host:1')
     assert.equal(container?.volumeMounts?.[0]?.readOnly, true)

@@ -72,6 +72,15 @@ test('whether a class exists is asked only where a claim of it is made', async (
   assert.equal((await restore(cluster)).code, 0)
 })
 
+test('whether the class of a backup exists is not asked where a flag or the Host names another', async () => {
+  refuse(classes, 422, 'Invalid')
+  const named = ['--storage-class', 'named'] as const
+  assert.equal((await restore(volumesCluster(room.server), backup, ...named)).code, 0)
+  room.server.remove(claimPath)
+  putHost()
+  assert.equal((await restore(volumesCluster(room.server))).code, 0)
+})
+
 test('where classes may not be seen a claim is made all the same', async () => {
   refuse(classes, 403, 'Forbidden')
   assert.equal((await restore(volumesCluster(room.server))).code, 0)

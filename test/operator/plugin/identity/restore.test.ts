@@ -99,7 +99,10 @@ test('a claim has no mark before its key file is there, so that no operator star
 
 test('where all of it is there, nothing is made', async () => {
   const cluster = volumesCluster(room.server)
-  room.server.put(mainnetPath('apps'), host)
+  const nodes = backup.replicas.map(({ ordinal, keyringFingerprint }) => ({
+    ...{ ordinal, keyringFingerprint },
+  }))
+  room.server.put(mainnetPath('apps'), { ...host, status: { nodes } } as KubernetesObject)
   putKeyring(room.server, backup.replicas)
   for (const { ordinal, keyFile, keyringFingerprint: mark } of backup.replicas) {
     putKeysClaim(room.server, cluster, ordinal, { mark, keyFile })
