@@ -2,10 +2,13 @@ import assert from 'node:assert/strict'
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { PassThrough } from 'node:stream'
 import { after, test } from 'node:test'
 import { parseAllDocuments } from 'yaml'
 import { labels } from '../../../../operator/api/annotations.ts'
+import { reportCommand } from '../../../../operator/plugin/report/report-command.ts'
 import { createReportFolder } from '../../../../operator/plugin/report/report-folder.ts'
+import { createOutput } from '../../../../operator/plugin/text/output.ts'
 import type { KubernetesObject } from '../../../../operator/runtime/client/kubernetes-object.ts'
 import { readGenerator } from '../../../support/resources/operator-cases.ts'
 import { plainDefinition, viewWith } from '../../../support/resources/view-cases.ts'
@@ -77,13 +80,19 @@ function fillCluster(): void {
     metadata: { labels: operatorMarks },
     status: { containerStatuses: [{ name: 'operator', restartCount: 0 }] },
   })
-  const event = (name: string, about: string, note: string): void =>
+  for (const name of ['viewmesh-operator', 'of-another'])
+    put(`/apis/coordination.k8s.io/v1/namespaces/viewmesh/leases/${name}`, {})
+  const event = (name: string, about: string, note: string, more: object = {}): void =>
     put(`/apis/events.k8s.io/v1/namespaces/${namespace}/events/${name}`, {
-      note,
-      regarding: { name: about },
+      ...{ note, regarding: { name: about } },
+      ...more,
     })
-  event('a', 'mainnet', `cannot reach https://node.example.org/${secret}`)
-  event('b', 'data-mainnet-generator-3', 'a claim that is gone')
+  event('a', 'mainnet', `cannot reach https://node.example.org/${secret}`, {
+    eventTime: '2026-01-02T00:00:00.000000Z',
+  })
+  event('b', 'data-mainnet-generator-3', 'a claim that is gone', {
+    metadata: { creationTimestamp: '2026-01-01T00:00:00Z' },
+  })
   event('c', 'mainnet-frontend', 'of something else')
   room.server.faults.add(({ path, query }, response) => {
     if (!path.endsWith('/log')) return false
@@ -124,6 +133,7 @@ test('a report has the resource, its objects, Events, logs, the operator, and no
       'validators/pods.yaml',
       'validators/statefulsets.yaml',
       'viewmesh/deployments.yaml',
+      'viewmesh/leases.yaml',
       'viewmesh/logs/viewmesh-operator-abc.operator.log',
       'viewmesh/pods.yaml',
     ],
@@ -151,7 +161,12 @@ test('what is in a report can be read: YAML with kinds, lines of logs, versions'
   const events = parseAllDocuments(files.get('events.yaml') ?? '').map(
     (one) => one.toJS().regarding.name,
   )
-  assert.deepEqual(events.toSorted(), ['data-mainnet-generator-3', 'mainnet'])
+  assert.deepEqual(events, ['data-mainnet-generator-3', 'mainnet'])
+  const leases = parseAllDocuments(files.get('viewmesh/leases.yaml') ?? '')
+  assert.deepEqual(
+    leases.map((one) => one.toJS().metadata.name),
+    ['viewmesh-operator'],
+  )
   assert.match(
     files.get('report.txt') ?? '',
     /^made at: .*\nkubectl-viewmesh: \S+\nKubernetes: v1\.34\.0\n$/,
@@ -181,6 +196,28 @@ test('what may not be read is named, and the rest is there', async () => {
   const files = readAll(folder)
   assert.match(files.get('report.txt') ?? '', /not in it: list deployments: 403/)
   assert.ok(files.has('validators/generators.yaml'))
+})
+
+test('a report is of all namespaces where that is asked for, and of the operator that is named', async () => {
+  fillCluster()
+  const folder = newFolder()
+  const args = ['report', '-A', '--operator-namespace', 'apps', '-f', folder]
+  const { code, stderr } = await runPlugin(room.client, args)
+  assert.equal(code, 1)
+  assert.match(stderr, /^not in it: an operator: none was found in namespace apps\n/)
+  const files = [...readAll(folder).keys()]
+  assert.ok(files.includes('validators/generators.yaml'))
+  assert.ok(!files.includes('viewmesh/deployments.yaml'))
+})
+
+test('where the version of the cluster is not told, a report says why', async () => {
+  const serverVersion = () => Promise.reject(new Error('401 Unauthorized'))
+  const access = { api: room.client.api, namespace: 'apps', serverVersion }
+  const filename = newFolder()
+  const streams = { stdout: new PassThrough(), stderr: new PassThrough() }
+  await reportCommand(access, { filename }, createOutput(streams))
+  const text = readAll(filename).get('report.txt') ?? ''
+  assert.match(text, /^Kubernetes: not known \(Error: 401 Unauthorized\)$/m)
 })
 
 test('a report has the logs of 100 pods, and says how many are left out', async () => {
@@ -230,7 +267,9 @@ test('names of a cluster lead nowhere but into the folder', async () => {
   const folder = newFolder()
   const report = await createReportFolder(folder)
   await report.lines(['..', '../../x', '.ssh'], ['text'])
+  await report.lines(['', 'x'.repeat(201)], ['text'])
   await report.objects(['a/b', '...yaml'], [{ a: '\u202e' }])
   assert.deepEqual(readdirSync(folder).toSorted(), ['_', 'a_b'])
+  assert.ok(readdirSync(join(folder, '_')).includes('x'.repeat(200)))
   assert.deepEqual(readAll(folder).get('a_b/_yaml')?.includes('\u202e'), false)
 })

@@ -101,6 +101,46 @@ test('one resource is shown on a screen, with what wants attention marked', () =
   ])
 })
 
+test('a screen says why a status is not to be believed, and nothing of what there is not', () => {
+  const containerStatuses = [
+    { name: 'host', image: '', imageID: '', ready: false, restartCount: 0 },
+  ]
+  const young = { ...pod, status: { phase: 'Running', containerStatuses } }
+  const summary = summaryOf(hostWith({ observedGeneration: -1 }), { pods: [young], claims: [] })
+  assert.deepEqual(screenLines(summary, page), [
+    'Host apps/mainnet is not ready',
+    '  chain   Ethereum__Mainnet',
+    '  image   not known yet',
+    '  pods    -',
+    '',
+    'No operator has looked at it yet: check that one runs and watches this',
+    'namespace.',
+    '',
+    'Replica 0: pod mainnet-host-0 (NotReady)',
+    '  keys   Missing, -, claim keys-mainnet-host-0',
+    '  data   Missing, -, claim data-mainnet-host-0',
+  ])
+})
+
+test('what conditions say goes as far as the page, and no further', () => {
+  const filled = (before: number): string => `${'x'.repeat(page.width - before)} y`
+  const conditionOf = (message: string): HostStatus => ({
+    ...{
+      observedGeneration: 1,
+      conditions: [condition('Ready', 'False', { reason: 'No', message })],
+    },
+  })
+  const screen = screenLines(summaryOf(hostWith(conditionOf(filled(4))), behind), page)
+  const attention = attentionLines(
+    summaryOf(hostWith(conditionOf(filled('  ! Ready (No): '.length))), behind),
+    page,
+  )
+  for (const lines of [screen, attention]) {
+    assert.equal(Math.max(...lines.map((line) => line.length)), page.width)
+    assert.ok(lines.includes('    y'))
+  }
+})
+
 test('what a newer operator says of a replica is shown under its own name', () => {
   const [node] = well.nodes ?? []
   const newer = {
@@ -303,6 +343,8 @@ test('where there is nothing, that is reported, and it is not ready', async () =
     stdout: '',
     stderr: 'There are no Generators, Hosts and Views in namespace other.\n',
   })
+  const anywhere = await runPlugin(room.client, ['status', '-A'])
+  assert.equal(anywhere.stderr, 'There are no Generators, Hosts and Views in any namespace.\n')
   const none = await runPlugin(room.client, ['status', 'host/none'])
   assert.equal(none.code, 2)
   assert.match(
@@ -314,6 +356,7 @@ test('where there is nothing, that is reported, and it is not ready', async () =
 test('for programs it is JSON: one summary, or a list of them', async () => {
   putHost(hostWith({ ...well, conditions: [{ ...ready, message: 'well\x1b[2J\u009b' }] }))
   const one = await runPlugin(room.client, ['status', 'host/mainnet', '-o', 'json'])
+  assert.match(one.stdout, /^\{\n {2}"kind": "Host",\n/)
   assert.match(one.stdout, /"message": "well\\u001b\[2J\\u009b"/)
   const { kind, isReady, replicas, conditions } = JSON.parse(one.stdout)
   assert.deepEqual([kind, isReady], ['Host', true])

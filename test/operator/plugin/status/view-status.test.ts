@@ -58,6 +58,14 @@ test('a View is shown on a screen with its IDs, its rows, and how it stands at e
   ])
 })
 
+test('what a Host says of a View goes as far as the page, and no further', () => {
+  const [host] = failing.hosts ?? []
+  assert.ok(host)
+  const said = { ...host, message: `${'x'.repeat(page.width - 2)} y` }
+  const lines = viewScreenLines(viewSummaryOf(payments({ ...failing, hosts: [said] })), page)
+  assert.deepEqual(lines.slice(-2), [`  ${'x'.repeat(page.width - 2)}`, '  y'])
+})
+
 const room = kubernetesRoom()
 const views = '/apis/viewmesh.io/v1alpha1/namespaces/apps/views'
 
