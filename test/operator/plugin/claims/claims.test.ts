@@ -61,7 +61,7 @@ function putPod(name: string, claim: string, phase = 'Running'): void {
   room.server.put(`${folder}/pods/${name}`, pod as KubernetesObject)
 }
 
-function putSet(replicas: number): void {
+function putSet(replicas?: number): void {
   const set = { spec: { replicas } } as KubernetesObject
   room.server.put('/apis/apps/v1/namespaces/apps/statefulsets/mainnet-host', set)
 }
@@ -141,6 +141,13 @@ test('a StatefulSet of a chart without a resource uses its claims, all of them w
   assert.equal(await userOf('data-mainnet-host-1'), 'StatefulSet mainnet-host')
 })
 
+test('a StatefulSet that says no number of replicas has one', async () => {
+  for (const name of ['data-mainnet-host-0', 'data-mainnet-host-1']) putClaim(name)
+  putSet()
+  assert.equal(await userOf('data-mainnet-host-0'), 'StatefulSet mainnet-host')
+  assert.equal(await userOf('data-mainnet-host-1'), 'unused')
+})
+
 test('unused claims of a resource are deleted, those with an identity kept and reported', async () => {
   putHost(1)
   for (const name of ['keys-mainnet-host-0', 'data-mainnet-host-0']) putClaim(name)
@@ -213,6 +220,26 @@ test('a claim that a replica takes between the check and the deletion is kept', 
   assert.equal(code, 2)
   assert.match(stderr, /claim data-mainnet-host-1 is kept: Host mainnet uses it/)
   assert.ok(exists('data-mainnet-host-1'))
+})
+
+test('a claim that goes by itself, before or while it is deleted, is no failure', async () => {
+  const [before, during] = ['data-mainnet-host-1', 'data-mainnet-host-2']
+  for (const name of [before, during]) putClaim(name)
+  let lists = 0
+  room.server.faults.add(({ method, path }) => {
+    const claims = `${folder}/persistentvolumeclaims`
+    if (path === claims) lists += 1
+    if (lists === 2) room.server.remove(`${claims}/${before}`)
+    if (method === 'DELETE') room.server.remove(path)
+    return false
+  })
+  const ended = await runPlugin(room.client, ['claims', 'delete', before, during])
+  assert.deepEqual(ended, { code: 0, stdout: '', stderr: '' })
+  const deletions = room.server.requests.filter(({ method }) => method === 'DELETE')
+  assert.deepEqual(
+    deletions.map(({ path }) => path.split('/').at(-1)),
+    [during],
+  )
 })
 
 test('a claim that is named twice, also by its resource, is deleted once', async () => {

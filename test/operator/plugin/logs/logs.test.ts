@@ -130,6 +130,20 @@ test('a replica without a log is reported, and does not keep the others from bei
   })
 })
 
+test('what keeps all logs from being read ends the command', async () => {
+  const asked: string[] = []
+  room.server.faults.add(({ path }, response) => {
+    if (!path.endsWith('/log')) return false
+    asked.push(path)
+    send(response, 403, status(403, 'Forbidden', 'cannot get resource "pods/log" '))
+    return true
+  })
+  putPods({ 'mainnet-host-0': 'one\n', 'mainnet-host-1': 'two\n' })
+  const { code, stdout, stderr } = await runPlugin(room.client, ['logs', 'host/mainnet'])
+  assert.deepEqual([code, stdout, asked.length], [2, '', 1])
+  assert.match(stderr, /^error: get pods\/log apps\/mainnet-host-0: 403 .*FORBIDDEN\)\n/)
+})
+
 test('followed logs come as they are written, of all replicas at once', async () => {
   const asked = putPods({ 'mainnet-host-0': 'a\n', 'mainnet-host-1': 'b\n' })
   const { code, stdout } = await runPlugin(room.client, ['logs', 'hosts/mainnet', '-f'])
@@ -139,8 +153,11 @@ test('followed logs come as they are written, of all replicas at once', async ()
     '[mainnet-host-1] b',
   ])
   assert.deepEqual(
-    asked.map(({ query }) => query['follow']),
-    ['true', 'true'],
+    asked.map(({ query }) => [query['follow'], query['tailLines']]),
+    [
+      ['true', '200'],
+      ['true', '200'],
+    ],
   )
 })
 
