@@ -44,7 +44,7 @@ function compute(
   { height, maxRowBytes }: Extract<TrialJob, { kind: 'block' }>,
 ): TrialResults['block'] {
   const { rowType, program } = view
-  // For its limits, which fail the block at a Host.
+  // For its limits alone, which fail the block at a Host.
   const packer = createRowPacker(rowType)
   const counts = createFieldCounts(rowType)
   const rows: TrialRow[] = []
@@ -62,7 +62,6 @@ function compute(
     if (fits) rowBytes += size
     else rowsLeftOut += 1
   })
-  packer.finish()
   const { fields, unknown } = counts.finish()
   return {
     documents: documents.length,

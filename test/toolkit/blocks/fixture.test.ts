@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
-import { writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { readdirSync, writeFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import process from 'node:process'
 import { describe, it, type TestContext } from 'node:test'
 import fc from 'fast-check'
 import { ServiceError } from '../../../src/errors.ts'
@@ -12,6 +13,17 @@ import { found, trial } from '../trial/support/trial-room.ts'
 
 const address = `0x${'ab'.repeat(20)}`
 const topic = `0x${'01'.repeat(32)}`
+
+/** A folder in which temporary folders are made as long as the test runs. */
+function temporaryFolder(t: TestContext): string {
+  const folder = testDirectory(t)
+  const { TMPDIR: before = '' } = process.env
+  process.env['TMPDIR'] = folder
+  t.after(() => {
+    process.env['TMPDIR'] = before
+  })
+  return folder
+}
 
 function fileOf(t: TestContext, content: unknown): string {
   const path = join(testDirectory(t), 'blocks.json')
@@ -108,6 +120,10 @@ describe('a fixture', () => {
       /has 1001 blocks, and 1000/,
     )
     await refused({ blocks: [{ number: 5 }, { number: 5 }] }, /two blocks with one number/)
+    await refused({ blocks: [{}], chain: 'Ethereum' }, /not an object with a list of blocks/)
+    await refused({ blocks: [{}], network: 'A__B__C' }, /has a network of three parts$/)
+    const most = fileOf(t, { blocks: Array.from({ length: 1_000 }, () => ({})) })
+    assert.equal((await readFixture(most)).blocks.length, 1_000)
     await assert.rejects(readFixture('/nowhere.json'), { code: 'TOOLKIT_FIXTURE_INVALID' })
   })
 
@@ -162,6 +178,20 @@ describe('a fixture', () => {
       }),
       { numRuns: 300 },
     )
+  })
+})
+
+describe('the store of a test', () => {
+  const network = 'Ethereum__Mainnet'
+
+  it('has the blocks in their order, in a folder that goes with it', async (t) => {
+    const folder = temporaryFolder(t)
+    const blocks = readBlocks([{ number: 9 }, { number: 7 }, { number: 10 }], 'blocks')
+    const store = await openTrialStore({ network, blocks })
+    assert.deepEqual(store.heights, [7, 9, 10])
+    assert.deepEqual(readdirSync(folder), [basename(store.path)])
+    await store.close()
+    assert.deepEqual(readdirSync(folder), [])
   })
 })
 

@@ -58,6 +58,14 @@ test('of one block no more than 8 MiB of rows are kept', async (t) => {
   assert.deepEqual([found.rows.length, found.rowsLeftOut], [32, 8])
 })
 
+test('a row that is too large for a Host fails the block, as it does there', async (t) => {
+  const blocks = [131_000, 132_000].map((bytes) => [{ ...log, data: `0x${'ab'.repeat(bytes)}` }])
+  const run = await openJobs(t, blocks)
+  const compute = (height: number) => run({ kind: 'block', height, maxRowBytes: 1 })
+  assert.equal((await compute(1)).rowsLeftOut, 1)
+  await assert.rejects(compute(2), { code: 'LENS_OUTPUT_LIMIT' })
+})
+
 /** Writes `{"data":"1"}`, then `{"data":"2"}`, and so on. */
 const counting = buildLens({
   transform: [
