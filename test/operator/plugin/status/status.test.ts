@@ -123,7 +123,7 @@ test('a screen says why a status is not to be believed, and nothing of what ther
 })
 
 test('what conditions say goes as far as the page, and no further', () => {
-  const filled = (before: number): string => `${'x'.repeat(page.width - before)} y`
+  const filled = (before: number): string => `${'x'.repeat(page.width - before - 2)} x y`
   const conditionOf = (message: string): HostStatus => ({
     ...{
       observedGeneration: 1,

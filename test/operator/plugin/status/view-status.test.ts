@@ -61,9 +61,9 @@ test('a View is shown on a screen with its IDs, its rows, and how it stands at e
 test('what a Host says of a View goes as far as the page, and no further', () => {
   const [host] = failing.hosts ?? []
   assert.ok(host)
-  const said = { ...host, message: `${'x'.repeat(page.width - 2)} y` }
+  const said = { ...host, message: `${'x'.repeat(page.width - 4)} x y` }
   const lines = viewScreenLines(viewSummaryOf(payments({ ...failing, hosts: [said] })), page)
-  assert.deepEqual(lines.slice(-2), [`  ${'x'.repeat(page.width - 2)}`, '  y'])
+  assert.deepEqual(lines.slice(-2), [`  ${'x'.repeat(page.width - 4)} x`, '  y'])
 })
 
 const room = kubernetesRoom()
