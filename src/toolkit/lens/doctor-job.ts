@@ -26,7 +26,7 @@ export type DoctorJob =
 /** By the kind of the job. */
 export interface DoctorResults {
   readonly open: {
-    readonly exports: readonly string[]
+    readonly takesArguments: boolean
     /** Memory of a new instance. */
     readonly memoryBytes: number
   }

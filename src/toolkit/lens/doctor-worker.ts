@@ -49,8 +49,8 @@ function open(lens: LoadedLens): DoctorResults['open'] {
     },
   }
   openInstance(compiled, meter)
-  const exports = WebAssembly.Module.exports(compiled.module).map(({ name }) => name)
-  return { exports: exports.slice(0, 100).map((name) => name.slice(0, 80)), memoryBytes }
+  const exports = WebAssembly.Module.exports(compiled.module)
+  return { takesArguments: exports.some(({ name }) => name === 'set_param'), memoryBytes }
 }
 
 function feedAll(lens: LoadedLens, feed: 'stream' | 'single' | null): DoctorResults['feed'] {

@@ -69,7 +69,7 @@ interface Patient extends ExamineOptions {
 async function examineRunning(patient: Patient): Promise<LensCheck[]> {
   const { check: exports, found } = await checkExports(patient)
   if (found === null) return [exports]
-  const takesArguments = found.exports.includes('set_param')
+  const { takesArguments } = found
   const steps = [
     checkFeeds,
     checkNil,
@@ -149,7 +149,7 @@ async function checkExports(
     )
   }
   const pages = opened.memoryBytes / (64 * 1024)
-  const also = opened.exports.includes('set_param') ? ', set_param' : ''
+  const also = opened.takesArguments ? ', set_param' : ''
   const message = `it exports memory, alloc, transform${also}, and begins with ${counted(pages, 'page')} of memory`
   return { check: checkOf('exports', 'passed', message), found: opened }
 }
