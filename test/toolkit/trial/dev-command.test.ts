@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { openExampleHost } from '../../docs/support/example-host.ts'
+import { at, buildLens, op } from '../../lens/support/lens.ts'
 import { startToolkit } from '../support/start-toolkit.ts'
 import { openTestTerminal } from '../support/test-terminal.ts'
 
@@ -78,12 +79,50 @@ test('view dev tests again after each change, and keeps the one that passes at t
   dev.interrupt()
   assert.equal(await dev.ended, 130)
 
-  setSdl('type Things { logIndex: Int }')
   const again = startToolkit(['view', 'dev', 'Things', ...blocks], { ...terminal, env })
-  await again.until(waits)
-  assert.equal((await views()).length, 1)
+  assert.match(await again.until(waits), new RegExp(`collection already exists: ${second} `))
+  setSdl('type Things { logIndex: Int }')
+  assert.match(await again.until(waits), /deployed as Things: /)
+  const [third, ...older] = await views()
+  assert.deepEqual(older, [])
   again.interrupt()
   assert.equal(await again.ended, 130)
+  const text = readFileSync(join(terminal.cwd, 'deployments.json'), 'utf8')
+  const { deployments } = JSON.parse(text) as { deployments: { id: string }[] }
+  assert.deepEqual(
+    deployments.map(({ id }) => id),
+    [first, second, third],
+  )
+})
+
+test('view dev tests again where blocks, expected rows or a module outside its folder change', async (t) => {
+  const { cwd, ...terminal } = await openTestTerminal(t)
+  const write = (path: string, content: string | Uint8Array): void => {
+    mkdirSync(dirname(join(cwd, path)), { recursive: true })
+    writeFileSync(join(cwd, path), content)
+  }
+  const address = `0x${'ab'.repeat(20)}`
+  write('given/blocks.json', JSON.stringify({ blocks: [{ logs: [{ address }] }] }))
+  write('wanted/rows.json', JSON.stringify([{ address }]))
+  write('lenses/mine/lens.wasm', buildLens())
+  await terminal.json('view', 'init')
+  const parts = ['--query', 'Log { address }', '--sdl', 'type Things { address: String }']
+  await terminal.json('view', 'create', 'Things', ...parts, '--lens', 'a:lenses/mine/lens.wasm')
+  const files = ['--fixture', 'given/blocks.json', '--expect', 'wanted/rows.json']
+  const dev = startToolkit(['view', 'dev', 'Things', ...files], { ...terminal, cwd, env })
+  t.after(() => dev.interrupt())
+  assert.match(await dev.until(waits), /\nThings passed\n/)
+  write('wanted/rows.json', '[{}, {}]')
+  assert.match(
+    await dev.until(waits),
+    / 2 rows expected, 1 found [\s\S]*\nThings failed: 1 error\n/,
+  )
+  write('given/blocks.json', JSON.stringify({ blocks: [{ logs: [{ address }, { address }] }] }))
+  assert.match(await dev.until(waits), /\nThings passed\n/)
+  write('lenses/mine/lens.wasm', buildLens({ transform: op.const(at.error) }))
+  assert.match(await dev.until(waits), /LENS_FAILED[\s\S]*\nThings failed: 1 error\n/)
+  dev.interrupt()
+  assert.equal(await dev.ended, 130)
 })
 
 test('view dev removes no View that another command posted, whatever the project says', async (t) => {
