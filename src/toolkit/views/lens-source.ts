@@ -2,13 +2,13 @@
 import { realpathSync, statSync } from 'node:fs'
 import { relative, resolve, sep } from 'node:path'
 import { ServiceError } from '../../errors.ts'
+import { checkModules } from '../../lens/view-modules.ts'
 import { readBoundedFile } from '../../read-bounded.ts'
 import { viewLimits } from '../../views/view.ts'
 import { checkSize } from '../../views/wire-reader.ts'
 import { usageError } from '../cli/exit-code.ts'
 import type { Terminal } from '../cli/terminal.ts'
 import type { Project } from '../project/project.ts'
-import { checkLensModule } from './view-parts.ts'
 
 /** As it was typed. */
 export interface LensSource {
@@ -42,7 +42,7 @@ export async function readLensSource(
     url === undefined
       ? await readModule(terminal, project, path ?? '')
       : { wasm: await (await import('./download.ts')).downloadLens(terminal, url, sha256) }
-  checkLensModule(found.wasm)
+  checkModules([found])
   return found
 }
 

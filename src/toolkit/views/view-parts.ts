@@ -1,6 +1,5 @@
 /** Query, SDL and modules as they are typed in, checked as a Host checks them. */
 import { createViewSelector } from '../../graphql/selection/view-selection.ts'
-import { checkModules } from '../../lens/view-modules.ts'
 import { networkOfQuery } from '../../views/query-network.ts'
 import { parseRowType } from '../../views/row-type.ts'
 import { viewLimits } from '../../views/view.ts'
@@ -23,12 +22,6 @@ export function checkSdl(text: string): void {
 export function checkTogether(query: string | null, sdl: string | null): void {
   if (query === null || sdl === null || !parseRowType(sdl).materialized) return
   checkMaterializable(compile(query))
-}
-
-/** @throws ServiceError `LENS_MODULE_REFUSED`, `VIEWS_TOO_LARGE` */
-export function checkLensModule(wasm: Uint8Array): void {
-  checkSize('the module', wasm.length, viewLimits.blob)
-  checkModules([{ wasm }])
 }
 
 function compile(text: string) {
