@@ -1,6 +1,7 @@
 /** URLs that flags name: what is none is wrong usage before anything else is done, in every command. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { parseHttpUrl } from '../../../src/toolkit/cli/http-url.ts'
 import { openTestTerminal } from '../support/test-terminal.ts'
 
 const rpc = ['--target', 'devnet', '--rpc']
@@ -19,6 +20,13 @@ const commands: readonly (readonly [argv: readonly string[], place: string])[] =
   [['register', '--rpc'], 'JSON-RPC'],
   [['register', '--rpc', 'http://127.0.0.1:1', '--node'], 'node'],
 ]
+
+test('of what is no URL two hundred characters are shown', () => {
+  assert.throws(() => parseHttpUrl('--rpc', 'x'.repeat(201), 'JSON-RPC'), {
+    code: 'TOOLKIT_USAGE_INVALID',
+    message: `"${'x'.repeat(200)}" is not a URL of a JSON-RPC`,
+  })
+})
 
 for (const [argv, place] of commands) {
   const flag = argv.at(-1)

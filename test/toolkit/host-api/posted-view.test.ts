@@ -75,6 +75,8 @@ test('what a Host refuses is shown on one line, with what to do about it', async
     facts: { status: 409, code: 'HOST_VIEWS_FULL' },
     remedy: 'Remove one.',
   })
+  const long = await refusedBy(409, { code: 'X'.repeat(81) })
+  assert.deepEqual(long?.facts, { status: 409, code: 'X'.repeat(80) })
   const unknown = await refusedBy(500, {})
   assert.deepEqual(
     [unknown?.message, unknown?.facts, unknown?.remedy],

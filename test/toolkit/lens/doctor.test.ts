@@ -174,6 +174,17 @@ describe('lens doctor', () => {
     })
   })
 
+  it('shows sixty characters of the arguments with which a lens traps', async () => {
+    const args = `{"${'a'.repeat(60)}":"b"}`
+    const setParam = [
+      ...[...op.get(0), ...op.const(1), ...op.add, ...op.load32, ...op.const(args.length)],
+      ...[...op.equal, ...op.isZero, ...op.when(op.unreachable), ...op.const(at.nil)],
+    ]
+    assert.deepEqual(await illsOf(buildLens({ setParam }), { args }), {
+      'wrong arguments': `warning: with {"${'a'.repeat(58)}, lens 1 trapped in set_param: unreachable`,
+    })
+  })
+
   it('finds a lens that traps where there is no document', async () => {
     const wasm = buildLens({ transform: withoutDocument(op.unreachable) })
     assert.deepEqual(await illsOf(wasm), {

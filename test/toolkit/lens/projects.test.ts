@@ -58,6 +58,8 @@ describe('lens new', () => {
     assert.deepEqual(readdirSync(cwd), ['taken'])
     for (const argv of [['../up'], ['Big'], ['fine', '--language', 'go']])
       assert.equal((await run(['lens', 'new', ...argv])).exitCode, 2)
+    const long = await run(['lens', 'new', 'x'.repeat(81)])
+    assert.match(long.stderr, /^error: "x{80}" cannot be the name of a lens\n/)
   })
 })
 

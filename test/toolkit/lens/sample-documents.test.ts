@@ -21,4 +21,8 @@ test('a query that selects nothing of the samples is refused', async () => {
       code: 'TOOLKIT_FIXTURE_INVALID',
       message: `the samples have no document for ${query}`,
     })
+  const long = `Log(filter: {address: {_eq: "0x${'1'.repeat(300)}"}}) { address }`
+  await assert.rejects(sampleDocuments(long), {
+    message: `the samples have no document for ${long.slice(0, 200)}`,
+  })
 })

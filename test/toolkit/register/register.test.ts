@@ -337,6 +337,11 @@ test('an address that nobody can dial, or a Host without an endpoint, is not reg
     1,
     `error: no other machine reaches the node at ${connection_string}`,
   ])
+  const long = `${connection_string}/p2p/${'1'.repeat(300)}`
+  assert.deepEqual(await register({ connection_string: long }), [
+    1,
+    `error: no other machine reaches the node at ${long.slice(0, 300)}`,
+  ])
   for (const endpoint_address of ['', 'host.example.org'])
     assert.deepEqual(await register({ endpoint_address }), [1, 'error: the Host has no endpoint'])
 })

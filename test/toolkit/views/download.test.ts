@@ -87,6 +87,26 @@ for (const url of ['file:///etc/passwd', 'ftp://a/b', 'data:,x', 'lens.wasm', '/
     assert.match(stderr, /^error: --url takes no /)
   })
 
+test('of an address that is none, here or in a redirect, two hundred characters are shown', async (context) => {
+  const long = `gopher://${'a'.repeat(300)}`
+  const { base, add } = await openServed(context, (_request, response) =>
+    response.writeHead(302, { location: long }).end(),
+  )
+  const shown = long.slice(0, 200)
+  const lineOf = async (url: string) => (await add(url)).stderr.split('\n')[0]
+  assert.equal(await lineOf(long), `error: --url takes no "${shown}"`)
+  assert.equal(await lineOf(`${base}/a`), `error: ${base}/a redirects to ${shown}`)
+})
+
+test('a redirect that leads nowhere is refused with its status', async (context) => {
+  const { base, add } = await openServed(context, (_request, response) =>
+    response.writeHead(304).end(),
+  )
+  const { exitCode, stderr } = await add(`${base}/a`)
+  assert.equal(exitCode, 1)
+  assert.match(stderr, new RegExp(`^error: ${base}/a returned the status 304\n`))
+})
+
 for (const location of ['file:///etc/passwd', 'gopher://a', 'http://user:word@127.0.0.1/'])
   test(`a redirect to ${location} is refused`, async (context) => {
     const { base, add } = await openServed(context, (_request, response) =>

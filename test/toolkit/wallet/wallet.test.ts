@@ -187,6 +187,8 @@ test('a name that could leave the folder is refused', async (t) => {
     const { exitCode } = await terminal.run(['wallet', 'inspect', '--name', name])
     assert.equal(exitCode, 2, name)
   }
+  const { stderr } = await terminal.run(['wallet', 'inspect', '--name', 'x'.repeat(101)])
+  assert.match(stderr, /^error: "x{100}" cannot be the name of a wallet\n/)
 })
 
 test('any text is a keystore that opens or a failure with a code, within bounds', () => {
