@@ -240,6 +240,19 @@ test('a View that went since it was listed is left out', async (t) => {
   assert.doesNotMatch(stdout, /\bB\b/)
 })
 
+test('of names that may be meant those of a Host of up to 128 characters are compared', async (t) => {
+  const { run } = await openTestTerminal(t)
+  for (const [length, meant] of [
+    [128, `; did you mean ${'a'.repeat(128)}?`],
+    [129, ''],
+  ] as const) {
+    const url = await serve(t, one('a'.repeat(length), good))
+    const typed = `${'a'.repeat(length - 1)}b`
+    const { stderr } = await run(['types', '--host', url, typed])
+    assert.equal(stderr.split('\n')[0], `error: ${url} serves no View '${typed}'${meant}`)
+  }
+})
+
 test('what a hostile Host serves is refused with its place, and no line of it is written', async (t) => {
   const { run, cwd } = await openTestTerminal(t)
   let answer: RequestListener = () => undefined
