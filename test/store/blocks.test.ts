@@ -4,7 +4,7 @@ import { type Body, openBody } from '../../src/primitives/body/body.ts'
 import { blockSections, type Section } from '../../src/primitives/collections.ts'
 import type { SealedBlockToStore, Snapshot } from '../../src/store/store.ts'
 import { createChain, forkChain, shapes } from '../support/chain/block-factory.ts'
-import { opaqueBlock, opaqueSeal } from '../support/chain/opaque-blocks.ts'
+import { namedHash, opaqueBlock, opaqueSeal } from '../support/chain/opaque-blocks.ts'
 import { storableBlock, valuesAt } from '../support/chain/store-blocks.ts'
 import { openTestStore, storedChain } from '../support/test-store.ts'
 
@@ -84,6 +84,17 @@ describe('a stored block', () => {
     })
   })
 
+  it('takes the place of one that differs from it in its hash or its root alone', async (t) => {
+    const store = await openTestStore(t)
+    const block = opaqueBlock(2)
+    for (const change of [{ root: 'ab'.repeat(32) }, { hash: namedHash('another') }]) {
+      await store.putBlock(block)
+      const header = { ...block.header, ...change }
+      await store.putBlock({ ...block, header })
+      store.reader.read((snapshot) => assert.deepEqual(snapshot.header(2), header))
+    }
+  })
+
   it('may arrive in any order; what is missing between is a gap', async (t) => {
     const store = await openTestStore(t)
     for (const height of [9, 3, 4, 12, 7]) await store.putBlock(opaqueBlock(height))
@@ -140,6 +151,21 @@ describe('a seal', () => {
       assert.deepEqual(snapshot.seals(5), [seal, other])
       assert.deepEqual(snapshot.sealsOf(block.header.hash), [seal, other])
     })
+  })
+
+  it('is refused with the documents that it was put after, and stored another time', async (t) => {
+    const store = await openTestStore(t)
+    const { body, seals, ...block } = opaqueBlock(5)
+    const puts = [
+      store.putBlock({ ...block, body: body.subarray(0, 20) }),
+      store.putSeals(5, seals),
+    ]
+    const refusal = { code: 'PRIMITIVES_BODY_MALFORMED' }
+    await Promise.all(puts.map((put) => assert.rejects(put, refusal)))
+    const stored = () => store.reader.read((snapshot) => snapshot.seals(5))
+    assert.deepEqual(stored(), [])
+    await store.putSeals(5, seals)
+    assert.deepEqual(stored(), seals)
   })
 
   it('of a removed block is kept, and found again when its branch returns', async (t) => {

@@ -78,6 +78,13 @@ describe('pruning', () => {
       assert.deepEqual(snapshot.range(), { tail: 91, head: 91 })
       assert.deepEqual(snapshot.seals(90), [])
     })
+    const others = [90, 91].map((height) => opaqueBlock(height, 200, 'other'))
+    await store.replaceBlocks(85, 99, others)
+    store.reader.read((snapshot) => {
+      assert.deepEqual(snapshot.range(), { tail: 91, head: 91 })
+      assert.deepEqual(snapshot.header(91), others[1]?.header)
+      assert.deepEqual(snapshot.seals(90), [])
+    })
   })
 
   it('takes effect on a store that kept more, when it is opened with a lower number', async (t) => {

@@ -121,7 +121,7 @@ describe('statements about rows', () => {
       store.reader.read((snapshot) => snapshot.rowStatements(height).length)
     assert.deepEqual([1, 95, 101, 110, 200].map(kept), [0, 0, 1, 1, 1])
     assert.equal(await store.putRowStatements(100, [opaqueStatement(100, hashAt(100))]), false)
-    assert.equal(await store.putRowStatements(110, [opaqueStatement(110, hashAt(110))]), true)
+    assert.equal(await store.putRowStatements(101, [opaqueStatement(101, hashAt(101))]), true)
     assert.equal(kept(100), 0)
   })
 
