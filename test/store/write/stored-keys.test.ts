@@ -153,7 +153,8 @@ test('a chain that is cut off at either side of the border of a merged span leav
   const first = await open()
   await Promise.all(chain(0, 260).map((block) => first.putSealedBlock(block)))
   await first.close()
-  let { epoch } = await assertNothingLeftOver(options.path)
+  let { epoch, unmerged } = await assertNothingLeftOver(options.path)
+  assert.deepEqual(unmerged, [[192, 260]])
   for (const above of [129, 128, 127, 126, 64, 63, 62]) {
     const store = await open()
     await store.truncateAbove(above)

@@ -52,15 +52,15 @@ async function putChain(
   await Promise.all(heights.map((height) => store.putSealedBlock(opaqueBlock(height, 50, branch))))
 }
 
+const madeOf = (heights: readonly number[], branch = 'main') =>
+  heights.map((height) => viewBlock(opaqueBlock(height, 50, branch).header, rowsOf(height, branch)))
+
 async function putRows(
   store: StoreWriter,
   heights: readonly number[],
   branch = 'main',
 ): Promise<void> {
-  const blocks = heights.map((height) =>
-    viewBlock(opaqueBlock(height, 50, branch).header, rowsOf(height, branch)),
-  )
-  await store.putViewRows(slot, blocks)
+  await store.putViewRows(slot, madeOf(heights, branch))
 }
 
 /** What is found of some values is what the rows of each height, given their branch, have of them. */
@@ -185,6 +185,29 @@ describe('the index of rows', () => {
     assert.deepEqual([spans, single], [[0], []])
   })
 
+  it('of a span is merged also where the View has no rows of its last block', async (t) => {
+    const { path, store } = await storeWith(t, 200)
+    await putRows(store, between(1, 62))
+    await store.flushed()
+    const { hash: blockHash } = opaqueBlock(63, 50).header
+    await store.putEmptyViewBlocks([{ height: 63, blockHash, slots: [slot] }])
+    await store.flushed()
+    const { spans, single } = await closed(store, path, packedBytes(onBranch(between(1, 62))))
+    assert.deepEqual([spans, single], [[0], []])
+  })
+
+  it('that a program left when it was closed is merged by the next one', async (t) => {
+    const { path, store } = await storeWith(t, 200)
+    void putRows(store, between(1, 200))
+    await store.close()
+    assert.deepEqual((await indexOf(path)).spans, [])
+    const again = await openAt(path)
+    await again.flushed()
+    const branches = onBranch(between(1, 200))
+    assertFound(again, branches)
+    assert.deepEqual((await closed(again, path, packedBytes(branches))).spans, [0, 64])
+  })
+
   it('has nothing left of blocks that are replaced deep below, pruned, or of a removed View', async (t) => {
     const path = testDirectory(t)
     let store = await openAt(path, { retainBlocks: 250 })
@@ -262,10 +285,12 @@ describe('the index of rows', () => {
   it('is merged in the same way where no documents are kept', async (t) => {
     const path = testDirectory(t)
     const store = await openAt(path, { program: 'app' })
-    for (const heights of [between(200, 300), between(60, 199)]) {
-      await store.putRowBlocks(heights.map((height) => opaqueBlock(height, 50)))
-      await putRows(store, heights)
-    }
+    const blocksAt = (heights: readonly number[]) =>
+      heights.map((height) => opaqueBlock(height, 50))
+    await store.putRowBlocks(blocksAt(between(200, 300)))
+    await putRows(store, between(200, 300))
+    const lower = between(60, 199)
+    await store.putRowBlocks(blocksAt(lower), { slot, blocks: madeOf(lower) })
     await store.flushed()
     const branches = onBranch(between(60, 300))
     assertFound(store, branches)
