@@ -127,7 +127,7 @@ function sizesOf(writes: readonly Write[]): ReadonlyMap<number, BlockSize> {
   )
 }
 
-const isPut = ({ database, value }: Write): boolean => database !== 'viewSlots' && value !== null
+const isPut = ({ value }: Write): boolean => value !== null
 
 const isPutBelow = (write: Write, from: number): boolean =>
   isPut(write) && heightOfViewKey(Buffer.from(write.key)) < from

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it, type TestContext } from 'node:test'
 import fc from 'fast-check'
 import { pino } from 'pino'
-import { eachHeight } from '../../../src/primitives/height-ranges.ts'
+import { eachHeight, toHeightRanges } from '../../../src/primitives/height-ranges.ts'
 import type { Snapshot, StoreWriter } from '../../../src/store/store.ts'
 import { openWriter } from '../../../src/store/write/writer.ts'
 import { rowTermValue } from '../../../src/views/rows.ts'
@@ -145,6 +145,21 @@ describe('a View whose rows take more than they may', () => {
       assert.deepEqual(snapshot.viewFailures(slot), [])
       assert.deepEqual(snapshot.viewRanges(slot), [[snapshot.viewFrom(slot), 40]])
     })
+  })
+
+  it('forgets the failures below the lowest rows that it keeps, and no others', async (t) => {
+    const store = await openStore(t)
+    await putChain(store, 0, 7)
+    const fail = (height: number) => {
+      const { hash: blockHash } = opaqueBlock(height).header
+      return store.putViewRows(slot, [{ height, blockHash, failure: Buffer.from('why') }])
+    }
+    for (const height of [0, 2, 4, 6]) await fail(height)
+    const failed = () => store.reader.read((snapshot) => snapshot.viewFailures(slot))
+    for (const height of [1, 3, 5]) await put(store, [height], maxViewBytes / 2)
+    assert.deepEqual(failed(), toHeightRanges([2, 4, 6]))
+    await put(store, [7], 2 * maxViewBytes)
+    assert.deepEqual([failed(), store.reader.read(doneOf)], [[], [7]])
   })
 
   it('begins again after a reorganisation that leaves none of its blocks', async (t) => {
