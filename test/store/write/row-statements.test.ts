@@ -106,6 +106,31 @@ describe('statements about rows', () => {
     assert.deepEqual(messages('warn'), [warning])
   })
 
+  it('count for the block that is there, where they are of the runtime that is asked for', async (t) => {
+    const store = await openTestStore(t)
+    await store.putBlock(opaqueBlock(5, 50))
+    const [own, other, later] = ['03'.repeat(33), '04'.repeat(33), '05'.repeat(33)] as const
+    const hosts = new Set([own, other, later])
+    await store.putRowStatements(5, [
+      opaqueStatement(5, hashAt(5), { host: own }),
+      opaqueStatement(5, hashAt(5, 'other'), { host: other }),
+      opaqueStatement(5, hashAt(5), { host: later, runtime: 2 }),
+    ])
+    const view = namedHash('a View')
+    const votes = () => store.reader.read((snapshot) => snapshot.rowVotes(view, 5)?.votes)
+    assert.equal(votes(), undefined)
+    for (const [runtime, counted] of [
+      [1, own],
+      [2, later],
+    ] as const) {
+      store.reader.countRowVotesOf({ hosts, runtime })
+      assert.deepEqual(
+        votes()?.map((vote) => vote.hosts),
+        [[counted]],
+      )
+    }
+  })
+
   it('stay when a reorganisation takes their block away', async (t) => {
     const store = await openTestStore(t)
     await put(store, 1, 3)
