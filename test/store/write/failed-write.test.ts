@@ -6,6 +6,8 @@ import { text } from 'node:stream/consumers'
 import { describe, it } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { pino } from 'pino'
+import { openExisting, openRoot } from '../../../src/store/disk/environment.ts'
+import { stateKey } from '../../../src/store/disk/layout.ts'
 import { openWriter } from '../../../src/store/write/writer.ts'
 import { assertExplained } from '../../docs/support/explained.ts'
 import { opaqueBlock, opaqueNetwork } from '../../support/chain/opaque-blocks.ts'
@@ -76,5 +78,26 @@ describe('a write that fails', () => {
     assert.equal(report.code, 'STORE_WRITE_FAILED')
     assert.equal(report.laterCode, 'STORE_WRITE_FAILED')
     await assertNothingHalf(path, report)
+  })
+
+  it('since another program wrote to the file stops it, and what that wrote is left alone', async (t) => {
+    const path = testDirectory(t)
+    const options = { path, network: opaqueNetwork, retainBlocks: null }
+    const store = await openWriter(options, { log: pino({ enabled: false }) })
+    t.after(() => store.close())
+    await store.putSealedBlock(opaqueBlock(1))
+    const root = openRoot(path)
+    const meta = openExisting(root, 'meta') ?? assert.fail()
+    const { value, version } = meta.getEntry(stateKey) ?? assert.fail()
+    await meta.put(stateKey, value, version + 10)
+    const refusal = {
+      code: 'STORE_WRITE_FAILED',
+      facts: { path, found: 'the file was changed by another program' },
+    }
+    await assert.rejects(store.putSealedBlock(opaqueBlock(2)), refusal)
+    await assert.rejects(store.putSealedBlock(opaqueBlock(3)), refusal)
+    assert.equal(meta.getEntry(stateKey)?.version, version + 10)
+    assert.deepEqual(meta.getEntry(stateKey)?.value, value)
+    await root.close()
   })
 })
