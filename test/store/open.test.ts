@@ -89,6 +89,7 @@ describe('opening a store', () => {
   it('makes one where there is none, and finds again what was stored', async (t) => {
     const path = join(testDirectory(t), 'not', 'there.yet')
     await madeStore(path)
+    assert.deepEqual(readdirSync(path).sort(), ['data.mdb', 'lock.mdb', 'store.lock'])
     const store = await openAt(path)
     store.reader.read((snapshot) => {
       assert.deepEqual(snapshot.range(), { tail: 1, head: 1 })

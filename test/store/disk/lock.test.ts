@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { mkdirSync } from 'node:fs'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { pino } from 'pino'
-import { lockStore } from '../../../src/store/disk/store-lock.ts'
+import { lockFile, lockStore } from '../../../src/store/disk/store-lock.ts'
 import { openWriter } from '../../../src/store/write/writer.ts'
 import { testNetwork } from '../../support/chain/sealed-blocks.ts'
 import { type ChildProgram, startChild } from '../../support/child-program.ts'
@@ -69,6 +69,15 @@ describe('the lock of a store', () => {
     setFlagsFromString('--expose-gc')
     runInNewContext('gc')()
     assert.throws(() => lockStore(path), { code: 'STORE_LOCKED' })
+  })
+
+  it('is refused where its file is one of something else', (t) => {
+    const path = testDirectory(t)
+    writeFileSync(join(path, lockFile), 'no lock of ours'.repeat(100))
+    assert.throws(() => lockStore(path), {
+      code: 'STORE_PATH_UNUSABLE',
+      facts: { path, file: lockFile },
+    })
   })
 
   it('names a path that is too long for it', (t) => {

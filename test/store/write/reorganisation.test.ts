@@ -75,6 +75,19 @@ describe('a reorganisation', () => {
     })
   })
 
+  it('that reaches into a merged span leaves nothing of it, nor of a block that came later', async (t) => {
+    const store = await openTestStore(t)
+    const old = range(0, 200)
+    await putAll(store, old)
+    await store.replaceBlocks(100, 101, [])
+    await store.flushed()
+    await putAll(store, range(100, 100))
+    const branch = range(90, 110, 'branch')
+    await store.replaceBlocks(90, 110, branch)
+    await store.flushed()
+    assertHolds(store.reader, [...old.slice(0, 90), ...branch, ...old.slice(111)])
+  })
+
   it('never shows cached rows of the abandoned branch', async (t) => {
     const store = await openTestStore(t)
     const chain = createChain({ count: 4, shape: shapes.tiny })

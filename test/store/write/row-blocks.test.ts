@@ -148,8 +148,10 @@ describe('blocks without documents', () => {
   it('give way to another block with their rows, and to none', async (t) => {
     const store = await openApp(t)
     await put(store, 1, 9)
-    await store.putRowBlocks([rowBlock(8, 'other'), rowBlock(9), rowBlock(10)])
+    void store.putRowBlocks([rowBlock(10)])
+    await store.putRowBlocks([rowBlock(8, 'other'), rowBlock(9), rowBlock(11)])
     store.reader.read((snapshot) => {
+      assert.deepEqual(heightsOf(snapshot.rowBlocks), between(1, 11))
       assert.equal(snapshot.rowBlocks.header(8)?.hash, rowBlock(8, 'other').header.hash)
       assert.equal(snapshot.rowBlocks.heightOf(rowBlock(8).header.hash), undefined)
       assert.deepEqual(doneOf(snapshot), [...between(1, 7), 9])

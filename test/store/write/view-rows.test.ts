@@ -284,6 +284,7 @@ describe('rows of a View', () => {
     assert.deepEqual(snapshot.viewRanges(1), [[1, 80]])
     assert.equal(storedRows(snapshot, 1, 77)?.[0]?.values[0], chain[76]?.header.hash)
     snapshot.release()
+    assert.throws(() => snapshot.viewRanges(1), { code: 'STORE_SNAPSHOT_EXPIRED' })
   })
 })
 
