@@ -120,3 +120,34 @@ test('no more is kept than there is room for, and what was read last is kept', (
   }
   assert.deepEqual(readChunks(1, 2, 1, 2, 3, 2, 1), [1, 2, 3, 1])
 })
+
+test('directories take what their chunks make them larger, and blocks are counted', () => {
+  const cache = createRowCache(3 * 16 * 1024)
+  const readIn = (read: (serial: number, note: () => void) => void, serials: number[]) => {
+    const noted: number[] = []
+    for (const serial of serials) read(serial, () => void noted.push(serial))
+    return noted
+  }
+  // An eighth of the cache has room for three with eight chunks each.
+  const chunk = { first: 0, length: 1, rawBytes: 9, start: 9, storedBytes: 9 }
+  const directory = { chunks: Array(8).fill(chunk), headBytes: 9 }
+  const directoriesRead = (...serials: number[]) =>
+    readIn((serial, note) => {
+      cache.directory(serial, () => {
+        note()
+        return directory
+      })
+    }, serials)
+  assert.deepEqual(directoriesRead(1, 2, 3, 1, 2, 3), [1, 2, 3])
+  assert.deepEqual(directoriesRead(4, 2, 3, 4, 1), [4, 1])
+  const block = { blockHash: `0x${'ab'.repeat(32)}`, count: 3, bytes: 90, root: null }
+  const blocksRead = (...serials: number[]) =>
+    readIn((serial, note) => {
+      cache.block(serial, () => {
+        note()
+        return { serial, ...block }
+      })
+    }, serials)
+  assert.deepEqual(blocksRead(1, 2, 3, 1, 2, 3), [1, 2, 3])
+  assert.deepEqual(blocksRead(4, 2, 3, 4, 1), [4, 1])
+})

@@ -1,0 +1,72 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { openBody } from '../../../src/primitives/body/body.ts'
+import { parseHeader } from '../../../src/primitives/body/body-header.ts'
+import { pieceBytes, type StoredHeader } from '../../../src/store/disk/layout.ts'
+import { createBlockCache } from '../../../src/store/read/block-cache.ts'
+import type { ReadPiece } from '../../../src/store/read/stored-pieces.ts'
+import { opaqueBlock } from '../../support/chain/opaque-blocks.ts'
+
+/** What an opened body takes beside its header, and a chunk beside its bytes. */
+const overheadBytes = 1024
+/** What a header takes for each of its bytes. */
+const parsedFactor = 12
+
+/** A block as it is stored, with documents of so many bytes. */
+function storedBlock(serial: number, bytes: number): { stored: StoredHeader; read: ReadPiece } {
+  const { header, body } = opaqueBlock(serial, bytes)
+  const [{ start: headBytes } = assert.fail()] = parseHeader(body, bytes + 4).chunks.Block
+  return {
+    stored: { header, serial, headBytes },
+    read: (piece) => Buffer.from(body.subarray(piece * pieceBytes, (piece + 1) * pieceBytes)),
+  }
+}
+
+const none = () => ({ bodies: { hits: 0, misses: 0 }, chunks: { hits: 0, misses: 0 } })
+
+test('an eighth of a cache is for the headers of bodies, and what was read last is kept', () => {
+  const blocks = [1, 2, 3, 4, 5].map((serial) => storedBlock(serial, 100))
+  const [
+    {
+      stored: { headBytes },
+    } = assert.fail(),
+  ] = blocks
+  const reads = none()
+  const cache = createBlockCache(8 * 4 * (overheadBytes + parsedFactor * headBytes), reads)
+  const missesOf = (...serials: readonly number[]): number => {
+    const before = reads.bodies.misses
+    for (const serial of serials) {
+      const { stored, read } = blocks[serial - 1] ?? assert.fail()
+      cache.open(stored, read)
+    }
+    return reads.bodies.misses - before
+  }
+  assert.equal(missesOf(1, 2, 3, 4, 1, 2, 3, 4), 4)
+  assert.equal(missesOf(5), 1)
+  assert.equal(missesOf(2, 3, 4, 5), 0)
+  assert.equal(missesOf(1), 1)
+  assert.deepEqual(reads.bodies, { hits: 8, misses: 6 })
+})
+
+test('the rest of a cache is for unpacked chunks, and what was read last is kept', () => {
+  const bytes = 4_000
+  const blocks = [1, 2, 3, 4, 5].map((serial) => storedBlock(serial, bytes))
+  const reads = none()
+  const chunkBytes = bytes + 4
+  const cache = createBlockCache(Math.ceil((4 * (chunkBytes + overheadBytes) * 8) / 7), reads)
+  const missesOf = (...serials: readonly number[]): number => {
+    const before = reads.chunks.misses
+    for (const serial of serials) {
+      const { stored, read } = blocks[serial - 1] ?? assert.fail()
+      const chunk = cache.chunk(stored, cache.open(stored, read), 'Block', 0, read)
+      const { body } = opaqueBlock(serial, bytes)
+      assert.deepEqual(chunk.values(0), openBody(body).openChunk('Block', 0).values(0))
+    }
+    return reads.chunks.misses - before
+  }
+  assert.equal(missesOf(1, 2, 3, 4, 1, 2, 3, 4), 4)
+  assert.equal(missesOf(5), 1)
+  assert.equal(missesOf(2, 3, 4, 5), 0)
+  assert.equal(missesOf(1), 1)
+  assert.deepEqual(reads.chunks, { hits: 8, misses: 6 })
+})
