@@ -143,11 +143,5 @@ function toJsonObject(object: object, depth: number, count: ItemCount): JsonValu
 /** Assigning to the name of the prototype would set that. */
 function setOwn(object: { [key: string]: JsonValue }, key: string, value: JsonValue): void {
   if (key !== '__proto__') object[key] = value
-  else
-    Object.defineProperty(object, key, {
-      value,
-      configurable: true,
-      enumerable: true,
-      writable: true,
-    })
+  else Object.defineProperty(object, key, { value, enumerable: true })
 }
