@@ -273,6 +273,15 @@ describe('the messages name the facts of the case', () => {
     )
   })
 
+  test('name three of many strangers who signed, and count the others', () => {
+    const strangers = ['1', '2', '3', '4', '5'].map((digit) => digit.repeat(64))
+    const seals = [...strangers, ...strangers].map(sealBy)
+    assert.equal(
+      messageOf(withProof(() => ({ seals }))(documentOf('log-'))),
+      `None of the identities that signed is accepted: ${strangers.slice(0, 3).join(', ')}, 2 more.`,
+    )
+  })
+
   test('name how many signers are missing', () => {
     const acceptance = { identities: [alice.identity, carol.identity], minimum: 2 }
     assert.equal(
@@ -295,6 +304,11 @@ describe('an acceptance that cannot be meant throws', () => {
   > = {
     'no identity': [[], undefined, /^No identity is accepted\.$/],
     'what is no identity': [['02AB'], undefined, /^"02AB" is no identity\.$/],
+    'a long text, of which 80 characters are shown': [
+      ['x'.repeat(81)],
+      undefined,
+      /^"x{80}" is no identity\.$/,
+    ],
     'an identity in capital letters': [[alice.identity.toUpperCase()], undefined, /is no identity/],
     'a minimum of 0': [[alice.identity], 0, /^Of 1 accepted identities 0 cannot have signed\.$/],
     'a minimum that is no whole number': [[alice.identity, bob.identity], 1.5, /1\.5 cannot/],

@@ -30,6 +30,9 @@ test('a lens of ours that adds up gets a warning where rows are stored, with its
       remedy: perBlockRemedy,
     },
   ])
+  const [alone, ...others] = warningsOf(stored, ['erc20_balances'])
+  assert.match(`${alone?.message}`, /^lens 1 adds up: /)
+  assert.deepEqual(others, [])
   assert.deepEqual(warningsOf(asked, ['erc20_balances']), [])
 })
 
