@@ -57,8 +57,8 @@ export function nextStep(facts: StepFacts): FeedStep {
   const { pending } = facts
   const [first] = pending
   if (first === undefined) return { kind: 'wait', differing: [] }
-  const known = pending.findIndex((block) => !isKnown(facts, block))
-  if (known !== 0) return { kind: 'known', blocks: known < 0 ? pending.length : known }
+  const known = leading(pending, (block) => isKnown(facts, block))
+  if (known > 0) return { kind: 'known', blocks: known }
   const leftOut = waitsForLeftOut(facts, first)
   if (leftOut !== null) return { kind: 'wait', differing: leftOut }
   const lowest = withoutGap(pending.slice(0, maxBlocks))
@@ -68,17 +68,25 @@ export function nextStep(facts: StepFacts): FeedStep {
   const isOnOther = deniedBy(facts, verdict, first.number - 1).length > 0
   if (isConflict(facts, first) || !fits(facts, first) || isOnOther)
     return replace(facts, first, verdict, lowest.slice(0, agreed))
-  const conflict = lowest.findIndex((block) => isConflict(facts, block))
-  const blocks = lowest.slice(0, conflict < 0 ? agreed : Math.min(agreed, conflict))
+  const fitting = leading(lowest, (block) => !isConflict(facts, block))
+  const blocks = lowest.slice(0, Math.min(agreed, fitting))
   return { kind: 'store', blocks, removeAbove: null }
+}
+
+/** How many of the lowest blocks are so, up to the first that is not. */
+function leading(
+  pending: readonly PendingBlock[],
+  isSo: (block: PendingBlock, index: number) => boolean,
+): number {
+  const end = pending.findIndex((block, index) => !isSo(block, index))
+  return end < 0 ? pending.length : end
 }
 
 /** Those up to the first height that was left out. */
 function withoutGap(pending: readonly PendingBlock[]): readonly PendingBlock[] {
-  const gap = pending.findIndex(
-    ({ number }, index) => index > 0 && pending[index - 1]?.number !== number - 1,
-  )
-  return gap < 0 ? pending : pending.slice(0, gap)
+  const isNext = ({ number }: PendingBlock, index: number): boolean =>
+    index === 0 || pending[index - 1]?.number === number - 1
+  return pending.slice(0, leading(pending, isNext))
 }
 
 function isKnown({ storedHash, isDone }: StepFacts, { number, hash }: PendingBlock): boolean {
@@ -92,11 +100,12 @@ function isConflict({ storedHash }: StepFacts, { number, hash }: PendingBlock): 
 }
 
 /** How many of the lowest blocks have their votes. */
-function agreedRun({ judge, minimumHosts }: StepFacts, pending: readonly PendingBlock[]): number {
-  const end = pending.findIndex(
-    (block) => block.rows === null || judge(block).agreeing.length < minimumHosts,
-  )
-  return end < 0 ? pending.length : end
+function agreedRun(facts: StepFacts, pending: readonly PendingBlock[]): number {
+  return leading(pending, (block) => isAgreed(facts, block))
+}
+
+function isAgreed({ judge, minimumHosts }: StepFacts, block: PendingBlock): boolean {
+  return block.rows !== null && judge(block).agreeing.length >= minimumHosts
 }
 
 function unagreed(facts: StepFacts, first: PendingBlock): FeedStep {
@@ -108,7 +117,8 @@ function unagreed(facts: StepFacts, first: PendingBlock): FeedStep {
     return waitedMs >= facts.patience.failedMs && others.length === 0 && isPassedOver(facts, first)
       ? { kind: 'fail', why: 'failed' }
       : { kind: 'wait', differing }
-  const isPassed = (): boolean => agreedRun(facts, facts.pending.slice(1, 2)) > 0
+  const [, next] = facts.pending
+  const isPassed = (): boolean => next !== undefined && isAgreed(facts, next)
   return waitedMs >= disputedPatienceMs && isPassed() && isHopeless(facts, first)
     ? { kind: 'fail', why: 'disputed' }
     : { kind: 'wait', differing }
@@ -142,7 +152,8 @@ function replace(
   const { pending, minimumHosts, storedHead } = facts
   const { agreeing, direct } = verdict
   const isFollowed = direct.length >= minimumHosts
-  const isHigher = (): boolean => (pending[agreedRun(facts, pending) - 1]?.number ?? 0) > storedHead
+  const isHigher = (): boolean =>
+    pending.slice(0, agreedRun(facts, pending)).some(({ number }) => number > storedHead)
   if (!isFollowed && !isHigher()) return { kind: 'wait', differing: [] }
   const removeAbove = gaveWayAbove(facts, first, agreeing)
   if (removeAbove === null) return { kind: 'wait', differing: agreeing }

@@ -135,8 +135,10 @@ test('of another branch only what has its votes takes the place of what is store
 test('a branch that was signed once and left takes no place, whoever passes its votes on', () => {
   const passedOn = new Map([otherSix, otherSeven].map((block) => [block, { direct: ['A'] }]))
   const stored = [five, six, seven]
-  assert.deepEqual(step({ pending: [otherSix], stored, verdicts: passedOn }), waits)
-  assert.deepEqual(step({ pending: [otherSix, otherSeven], stored, verdicts: passedOn }), waits)
+  const eight = pendingBlock(8, { branch: 'b' })
+  const verdicts = new Map([...passedOn, [eight, nobody]])
+  for (const pending of [[otherSix], [otherSix, otherSeven], [otherSix, otherSeven, eight]])
+    assert.deepEqual(step({ pending, stored, verdicts }), waits)
 })
 
 test('a branch that enough Hosts signed above everything that is stored takes its place', () => {
