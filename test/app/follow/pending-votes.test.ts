@@ -53,6 +53,15 @@ test('Hosts that signed exactly these rows agree, those that signed others diffe
   assert.deepEqual(judge(book, 8), { agreeing: [], direct: [], differing: [] })
 })
 
+test('a Host that signed another block of the height neither agrees nor differs', () => {
+  const book = createPendingVotes({ runtime: 1 })
+  book.add(said(A, 7), false)
+  book.add(said(B, 7, { branch: 'b', rows: 'wrong' }), false)
+  const nobody = { agreeing: [], direct: [], differing: [] }
+  assert.deepEqual(judge(book, 7), { ...nobody, agreeing: [A] })
+  assert.deepEqual(judge(book, 7, 'b'), { ...nobody, differing: [B] })
+})
+
 test('rows of another root, or of another number, are other rows', () => {
   const book = createPendingVotes({ runtime: 1 })
   book.add(said(A, 7), true)
@@ -185,6 +194,14 @@ test('the leaves of one statement are put together', () => {
   assert.deepEqual(book.take(7, namedHash('a 7')), [both])
 })
 
+test('what a Host signed by two versions of the runtime is kept apart', () => {
+  const book = createPendingVotes({ runtime: 1 })
+  const both = [said(A, 7), said(A, 7, { runtime: 2 })]
+  for (const excerpt of both) book.add(excerpt, true)
+  assert.deepEqual(judge(book, 7).agreeing, [A])
+  assert.deepEqual(book.take(7, namedHash('a 7')), both)
+})
+
 test('statements about a stored block are taken out, those about others at its height go', () => {
   const book = createPendingVotes({ runtime: 1 })
   book.add(said(A, 7), true)
@@ -199,6 +216,7 @@ test('a Host fills 8,192 heights and no more, until lower ones are forgotten', (
   assert.equal(book.hasRoom(A), false)
   assert.equal(book.add(said(A, 8_192), true), false)
   assert.equal(book.hasRoom(B), true)
+  assert.equal(book.add(said(A, 8_191, { branch: 'b' }), true), true, 'of a height that it has')
   book.forgetBelow(1)
   assert.equal(book.add(said(A, 8_192), true), true)
 })
@@ -207,13 +225,14 @@ test('a Host that signs branch after branch of a height keeps four of them', () 
   const book = createPendingVotes({ runtime: 1 })
   for (let branch = 0; branch < 100; branch++) book.add(said(A, 7, { branch: `${branch}` }), true)
   assert.deepEqual(judge(book, 7, '99').direct, [A])
-  assert.deepEqual(book.take(7, namedHash('95 7')), [])
+  const isKept = ['95', '96', '99'].map((branch) => book.isKnown(said(A, 7, { branch }), false))
+  assert.deepEqual(isKept, [false, true, true])
 })
 
 test('who signed something at some heights is known until the Host no longer has them', () => {
   const book = createPendingVotes({ runtime: 1 })
   book.add(said(A, 7), true)
-  book.add(said(B, 9, { rows: 'wrong' }), true)
+  book.add(said(B, 9, { rows: 'wrong' }), false)
   assert.deepEqual(book.signers(view, 7, 9), [A, B])
   assert.deepEqual(book.signers(view, 8, 9), [B])
   assert.deepEqual(book.signers(otherView, 7, 9), [])
