@@ -92,14 +92,14 @@ export function serves({ views }: Link, view: string): boolean {
   return welcomed !== undefined && welcomed.state !== notServedState
 }
 
-/** Those that can feed a View now, the best first; where all are avoided, the one that was left longest ago. */
+/** Those that have a View and are in reach, the best first; where all are avoided, the one that was left longest ago. */
 function candidates(state: Links, view: string): Link[] {
   const next = state.parts.follower.progress(view).stored + 1
   const beginsAt = (link: Link): number => Math.max(next, link.views.get(view)?.tail ?? next)
   const nowMs = performance.now()
   const rate = (link: Link): number => rateOf(link, view, nowMs) ?? untriedRate
   return state.links
-    .filter((link) => link.isOpen && canFeed(state, view, link) && serves(link, view))
+    .filter((link) => link.isOpen && serves(link, view))
     .sort(
       (a, b) =>
         avoidedUntilMs(a, view, nowMs) - avoidedUntilMs(b, view, nowMs) ||

@@ -33,6 +33,16 @@ test('a Host that is late stays where no other one was faster', () => {
   assert.equal(room.feeder(), 'A')
 })
 
+test('a Host that is late makes no way for one that is avoided, however fast that was', () => {
+  const room = roomOf(['A', 'B'])
+  fillPlaces(room.links)
+  const b = linkOf(room, 'B')
+  b.rates.set(view, { rate: 50, atMs: performance.now() })
+  b.avoidedUntilMs.set(view, performance.now() + 60_000)
+  checkLate(room, 30)
+  assert.equal(room.feeder(), 'A')
+})
+
 test('a Host that is late makes way for one that is more than a quarter faster', (t) => {
   const { pass } = clockOf(t)
   const checkedBeside = (rate: number): unknown => {
@@ -107,6 +117,7 @@ test('a Host that is alone, and late as well, makes way for the fastest rather t
   room.progress(view, { differing: ['B'] })
   checkFeeders(room.links)
   assert.equal(room.feeder(), 'B')
+  assert.equal(linkOf(room, 'C').avoidedUntilMs.size, 0, 'it did not feed in between')
 })
 
 test('nobody is late where fewer Hosts are known than have to agree', (t) => {

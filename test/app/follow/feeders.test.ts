@@ -102,6 +102,14 @@ test('a stream ends when its Host feeds other Views than it brings', () => {
   )
 })
 
+test('a stream that has not begun is not ended, whatever its Host will feed', () => {
+  const room = roomOf(['A', 'B'])
+  const b = linkOf(room, 'B')
+  Object.assign(b, { isOpen: false, fed: new Set([view]) })
+  fillPlaces(room.links)
+  assert.deepEqual([room.feeder(), b.changingRole.signal.aborted], ['A', false])
+})
+
 test('nothing is fed any more once it is closed', () => {
   const room = roomOf(['A'])
   room.links.closing.abort()
@@ -164,6 +172,15 @@ test('a Host by which nothing is stored stays where it alone signed more', () =>
   room.sign(linkOf(room, 'B'), 1)
   checkFeeders(room.links)
   assert.equal(room.feeder(), 'B')
+})
+
+test('a Host by which nothing is stored stays where those that signed more are away', () => {
+  const room = roomOf(['A', 'B', 'C'], { patience: impatient })
+  fillPlaces(room.links)
+  room.sign(linkOf(room, 'C'), 1)
+  linkOf(room, 'C').isOpen = false
+  checkFeeders(room.links)
+  assert.equal(room.feeder(), 'A')
 })
 
 test('a Host is replaced once enough others in reach say that what it goes on from gave way', () => {
