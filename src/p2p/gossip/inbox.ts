@@ -47,6 +47,7 @@ export interface Inbox {
 
 /** A message between `offer` and its verdict. */
 interface Entry {
+  readonly check: OnMessage
   /** The peer to blame: the first sender, or a configured peer that sent a copy. */
   peer: string
   /** True where that is a configured peer. */
@@ -89,7 +90,7 @@ export function createInbox(limits: P2pLimits, parts: InboxParts): Inbox {
     turns.prioritise(entry)
   }
 
-  const enter = (id: string, peer: string, bytes: number): boolean => {
+  const enter = (id: string, peer: string, bytes: number, check: OnMessage): boolean => {
     const remote = parts.remoteOf(peer)
     const release = reserve(remote, bytes)
     if (release === null) {
@@ -97,18 +98,14 @@ export function createInbox(limits: P2pLimits, parts: InboxParts): Inbox {
       return false
     }
     seen.add(id)
-    entries.set(id, { peer, isUrgent: remote.isConfigured, go: null, release })
+    entries.set(id, { check, peer, isUrgent: remote.isConfigured, go: null, release })
     return true
   }
 
-  const runCheck = async (
-    entry: Entry,
-    bytes: Uint8Array,
-    check: OnMessage,
-  ): Promise<PeerVerdict> => {
+  const runCheck = async (entry: Entry, bytes: Uint8Array): Promise<PeerVerdict> => {
     await turns.take(entry)
     try {
-      return await checkMessage(bytes, entry.peer, check, parts.log)
+      return await checkMessage(bytes, entry, parts.log)
     } finally {
       turns.release(entry)
     }
@@ -124,7 +121,7 @@ export function createInbox(limits: P2pLimits, parts: InboxParts): Inbox {
         return false
       }
       const id = hashOf(topic, data).toString('latin1')
-      if (!seen.has(id)) return enter(id, peer, data.byteLength)
+      if (!seen.has(id)) return enter(id, peer, data.byteLength, listening.check)
       prioritise(id, peer)
       return false
     },
@@ -138,10 +135,9 @@ export function createInbox(limits: P2pLimits, parts: InboxParts): Inbox {
     validate: async (_, message) => {
       const id = ids.get(message) ?? ''
       const entry = entries.get(id)
-      const listening = topics.get(message.topic)
-      if (entry === undefined || listening === undefined) return TopicValidatorResult.Ignore
+      if (entry === undefined) return TopicValidatorResult.Ignore
       try {
-        const verdict = await runCheck(entry, new Uint8Array(message.data), listening.check)
+        const verdict = await runCheck(entry, new Uint8Array(message.data))
         metrics.messages.inc({ verdict: verdict.action })
         parts.onVerdict(entry.peer, verdict)
         return results[verdict.action]
@@ -195,7 +191,8 @@ function createStrangerQueue(atATime: number): StrangerQueue {
       await promise
     },
     prioritise: (entry) => {
-      if (waiting.delete(entry)) entry.go?.()
+      waiting.delete(entry)
+      entry.go?.()
     },
     release: (entry) => {
       const [next] = waiting
@@ -209,8 +206,7 @@ function createStrangerQueue(atATime: number): StrangerQueue {
 
 async function checkMessage(
   bytes: Uint8Array,
-  peer: string,
-  check: OnMessage,
+  { peer, check }: Entry,
   log: Logger,
 ): Promise<PeerVerdict> {
   try {

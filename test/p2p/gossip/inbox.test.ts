@@ -129,6 +129,7 @@ for (const [verdict, result] of results) {
     scene.inbox.offer('p', 'topic', bytes('a block'))
     scene.decide('a block', verdict)
     assert.equal(await scene.validate('a block'), result)
+    assert.equal(await scene.validate('a block'), TopicValidatorResult.Ignore, 'once more')
     assert.deepEqual(scene.asked, [['a block', { peer: 'p', via: 'gossip' }]])
     assert.deepEqual(scene.verdicts, [['p', verdict]])
     assert.equal(await scene.counted(verdict.action), 1)
@@ -170,7 +171,7 @@ test('what is too long to wait takes no place of a message that may', () => {
 
 test('messages of strangers are validated so many at a time, in order; those of others at once', async () => {
   const scene = openScene({ strangersValidated: 2 })
-  const sent = ['1', '2', '3', '4'].map((text) => {
+  const sent = ['1', '2', '3', '4', '5'].map((text) => {
     scene.inbox.offer('p', 'topic', bytes(text))
     return scene.validate(text)
   })
@@ -185,9 +186,9 @@ test('messages of strangers are validated so many at a time, in order; those of 
   await sent[0]
   await nextTurn()
   assert.deepEqual(texts(scene), ['1', '2', 'urgent', '3'])
-  for (const text of ['2', '3', '4']) scene.decide(text, ignored)
+  for (const text of ['2', '3', '4', '5']) scene.decide(text, ignored)
   await Promise.all(sent)
-  assert.deepEqual(texts(scene), ['1', '2', 'urgent', '3', '4'])
+  assert.deepEqual(texts(scene), ['1', '2', 'urgent', '3', '4', '5'])
 })
 
 test('the first configured peer with a copy answers for it, else whoever sent it first', async () => {
@@ -225,4 +226,8 @@ test('a configured peer’s copy lets a message go on that waits, and takes no o
     scene.verdicts.map(([peer]) => peer),
     ['friend', 'p', 'p'],
   )
+  scene.inbox.offer('p', 'topic', bytes('4'))
+  scene.decide('4', ignored)
+  assert.equal(await scene.validate('4'), TopicValidatorResult.Ignore)
+  assert.deepEqual(texts(scene), ['1', '3', '2', '4'])
 })
