@@ -1,6 +1,7 @@
 /** What gossipsub gets of a stream: whole frames, and of those what it may have. */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { RPC } from '@libp2p/gossipsub/message'
 import { streamPair } from '@libp2p/utils'
 import { Registry } from 'prom-client'
@@ -13,7 +14,16 @@ import { lengthOf, lengthPrefixed } from '../../support/raw-peer.ts'
 const never = (): number => 0
 const remote = { key: '10.0.0.1', isConfigured: false }
 
+const stallMs = 60_000
+
 interface Scene {
+  readonly frames: AsyncGenerator<Uint8Array>
+  /** Sends a part of what comes. */
+  send(bytes: Uint8Array): Promise<void>
+  /** Ends our side at once. */
+  abort(): void
+  /** Bytes that are kept of frames in pieces. */
+  kept(): number
   /** What gossipsub read, once the sender has sent this and ended the stream. */
   read(...sent: readonly Uint8Array[]): Promise<Buffer>
   /** Faults, ends of connections, and frames, in order. */
@@ -31,13 +41,14 @@ async function openScene(
   const size = 2 ** 24
   const [ours, theirs] = await streamPair()
   t.after(() => ours.abort(new Error('the test is over')))
+  const partial = createBudget({ configured: size, address: size, strangers: size })
   const frames = gossipFrames(ours, 'p', {
     metrics: createP2pMetrics(registry, figures),
     bytes: { take: () => true },
     messages: { take: () => true },
-    partial: createBudget({ configured: size, address: size, strangers: size }),
+    partial,
     inbox: { offer: () => true },
-    stallMs: 60_000,
+    stallMs,
     remoteOf: () => remote,
     onFrame: (peer) => events.push(`a frame of ${peer}`),
     onFault: (peer, fault) => events.push(`${peer}: ${fault}`),
@@ -45,7 +56,12 @@ async function openScene(
     ...more,
   })
   return {
-    events,
+    ...{ frames, events, kept: partial.total },
+    abort: () => ours.abort(new Error('a newer stream takes its place')),
+    send: async (bytes) => {
+      theirs.send(bytes)
+      for (let turn = 0; turn < 5; turn++) await nextTurn()
+    },
     metric: (name, labels) => metricValue(registry, `viewmesh_p2p_${name}_total`, labels),
     read: async (...sent) => {
       for (const bytes of sent) theirs.send(bytes)
@@ -142,4 +158,35 @@ test('frames above the budgets of bytes or of work are dropped, each for itself'
   assert.deepEqual(costs, [3, 2])
   assert.equal(await metric('messages', { verdict: 'dropped' }), 2)
   assert.deepEqual(events, Array(3).fill('a frame of p'))
+})
+
+test('a frame that is not finished in time is a fault, however often a piece of it comes', async (t) => {
+  const { frames, send, events } = await openScene(t)
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const reading = frames.next()
+  await send(Buffer.concat([lengthOf(100), new Uint8Array(10)]))
+  t.mock.timers.tick(stallMs - 1)
+  await send(new Uint8Array(10))
+  assert.deepEqual(events, ['a frame of p'])
+  t.mock.timers.tick(1)
+  assert.deepEqual(events, ['a frame of p', 'p: stalled writer'])
+  await assert.rejects(reading, /not finished in time/)
+})
+
+test('a frame that the end of its stream cuts short is no fault, and nothing is kept of it', async (t) => {
+  const { read, events, kept } = await openScene(t)
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const passed = await read(Buffer.concat([lengthOf(100), new Uint8Array(10)]))
+  t.mock.timers.tick(stallMs)
+  assert.deepEqual([passed.byteLength, events, kept()], [0, ['a frame of p'], 0])
+})
+
+test('what a stream had brought when it was given up is the last that is passed on', async (t) => {
+  const { frames, send, abort } = await openScene(t)
+  const first = lengthPrefixed(frameOf('first'))
+  await send(first)
+  const passed = [await frames.next(), await frames.next()].map(({ value }) => value)
+  assert.deepEqual(Buffer.concat(passed), Buffer.from(first))
+  abort()
+  assert.deepEqual(await frames.next(), { done: true, value: undefined })
 })

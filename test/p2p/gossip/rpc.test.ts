@@ -113,6 +113,9 @@ const faulty: Readonly<Record<string, Uint8Array>> = {
   'a record of a peer that ends before its ID': Uint8Array.of(0x1a, 6, 0x22, 4, 0x12, 2, 0x0a, 32),
   'a backoff that is a text': Uint8Array.of(0x1a, 5, 0x22, 3, 0x1a, 1, 0),
   'a topic of kilobytes': control({ graft: [{ topicID: 't'.repeat(4097) }] }),
+  'a topic of kilobytes that is left': control({
+    prune: [{ topicID: 't'.repeat(4097), peers: [], backoff: 60 }],
+  }),
   'a topic of kilobytes that is subscribed to': RPC.encode({
     subscriptions: [{ subscribe: true, topic: 't'.repeat(4092) }],
     messages: [],
@@ -158,11 +161,12 @@ test('numbers of 32 bits may have five bytes, and what nobody knows may be anyth
   const subscription = [0x0a, 9, 0x12, 1, 0x74, 8, 129, 128, 128, 128, 0]
   const unknown = [0x3a, 0x81, 0x80, 0x80, 0x80, 0x00, 1]
   const inMessage = [0x1a, 7, 0x3a, 5, 0x12, 0xff, 0xff, 0xff, 0xff]
+  const inList = [0x1a, 5, 0x0a, 3, 0x18, 0xe8, 0x07]
   const fixed = [0x39, ...Array(8).fill(0xff), 0x3d, ...Array(4).fill(0xff), ...subscription]
   const long = [0x38, ...Array(7).fill(0x80), 0]
   const read = RPC.decode(Uint8Array.from(subscription)).subscriptions
   assert.deepEqual(read, [{ topic: 't', subscribe: true }])
-  for (const frame of [subscription, unknown, inMessage, fixed, long])
+  for (const frame of [subscription, unknown, inMessage, inList, fixed, long])
     assert.deepEqual(readRpc(Uint8Array.from(frame)).fault, null)
 })
 
