@@ -64,9 +64,10 @@ export function createBootstrap(
   const targets = new Map<string, Target>()
   const stopped = new AbortController()
 
+  /** Looks at a peer after so long, and dials it unless it is connected by then. */
   const schedule = (target: Target, delayMs: number): void => {
     clearTimeout(target.timer)
-    if (stopped.signal.aborted || targets.get(target.id.toString()) !== target) return
+    if (stopped.signal.aborted) return
     target.timer = setTimeout(() => void attempt(target), delayMs)
   }
 
@@ -85,7 +86,7 @@ export function createBootstrap(
     if (stopped.signal.aborted || targets.get(peer) !== target) return
     if (causes === null) succeeded(target, parts)
     else failed(target, causes, parts)
-    if (!parts.isConnected(target.id)) schedule(target, pauseMs(target))
+    schedule(target, pauseMs(target))
   }
 
   const drop = (target: Target): void => {

@@ -216,7 +216,75 @@ test('nobody dials who is named no more, or anybody once it is closed', async (t
   assert.equal(scene.dialled.length, 1)
   scene.name('10.0.0.1')
   scene.bootstrap.close()
+  await scene.pass(1_000_000)
+  assert.equal(scene.dialled.length, 1)
   scene.bootstrap.disconnected(peer)
   await scene.pass(1_000_000)
   assert.equal(scene.dialled.length, 1)
+})
+
+test('a peer that is named again is dialled at once, and then after one pause', async (t) => {
+  const scene = openScene(t)
+  scene.broken.set('10.0.0.1', down)
+  scene.name('10.0.0.1')
+  await scene.pass(0)
+  await scene.pass(100)
+  scene.name('10.0.0.1')
+  const dials: number[] = []
+  for (const ms of [0, 100, 99, 1]) {
+    await scene.pass(ms)
+    dials.push(scene.dialled.length)
+  }
+  assert.deepEqual(dials, [2, 2, 2, 3])
+})
+
+test('a peer that came by itself is not dialled', async (t) => {
+  const scene = openScene(t)
+  scene.broken.set('10.0.0.1', down)
+  scene.name('10.0.0.1')
+  await scene.pass(0)
+  scene.state.connected = true
+  await scene.pass(1_000_000)
+  assert.deepEqual(scene.dialled, ['10.0.0.1'])
+})
+
+test('what comes of a dial is nothing where the peer came meanwhile, or is dialled no more', async (t) => {
+  const endings: readonly ((scene: Scene) => void)[] = [
+    ({ state }) => {
+      state.connected = true
+    },
+    ({ bootstrap }) => bootstrap.close(),
+  ]
+  for (const end of endings) {
+    const scene = openScene(t)
+    const held = Promise.withResolvers<void>()
+    scene.state.held = held.promise
+    scene.broken.set('10.0.0.1', down)
+    scene.name('10.0.0.1', '10.0.0.2')
+    await scene.pass(0)
+    end(scene)
+    held.resolve()
+    await scene.pass(1_000_000)
+    assert.deepEqual(scene.dialled, ['10.0.0.1'])
+    assert.equal(await scene.failedDials(), 0)
+    assert.deepEqual(scene.captured.messages('warn'), [])
+    t.mock.reset()
+  }
+})
+
+test('a dial that ends when its peer is named no more is said by nobody, and not tried again', async (t) => {
+  for (const isBroken of [true, false]) {
+    const scene = openScene(t)
+    const held = Promise.withResolvers<void>()
+    scene.state.held = held.promise
+    if (isBroken) scene.broken.set('10.0.0.1', down)
+    scene.name('10.0.0.1')
+    await scene.pass(0)
+    scene.name()
+    held.resolve()
+    await scene.pass(1_000_000)
+    assert.deepEqual(scene.dialled, ['10.0.0.1'])
+    assert.deepEqual(scene.captured.lines, [])
+    t.mock.reset()
+  }
 })
