@@ -14,6 +14,8 @@ import type { DialReport } from '../support/dial-program.ts'
 
 const stranger = '12D3KooWK99VoVxNE7XzyBwXEzW7xhK7Gpv85r9F3V3fyKSUKPH5'
 
+const dialled = multiaddr(`/ip4/127.0.0.1/tcp/1/p2p/${stranger}`)
+
 /** A TCP server that does with its connections what the test says. */
 async function listen(
   t: TestContext,
@@ -173,9 +175,46 @@ test('the same failure is a warning once, however often the peer is tried again'
 })
 
 test('of what went wrong 300 characters are reported', () => {
-  const address = multiaddr(`/ip4/127.0.0.1/tcp/1/p2p/${stranger}`)
-  const { text } = dialCause(address, new Error('x'.repeat(1_000)), false)
-  assert.equal(text, `dial tcp4 127.0.0.1:1: ${'x'.repeat(300)}`)
+  const { text: said } = dialCause(dialled, new Error('x'.repeat(1_000)), false)
+  assert.equal(said, `dial tcp4 127.0.0.1:1: ${'x'.repeat(300)}`)
+})
+
+/** An error as libp2p throws it, known by its name. */
+const named = (name: string): Error => Object.assign(new Error('it failed'), { name })
+
+test('a dial that takes too long is a timeout, whoever ends it', () => {
+  const place = { address: '/ip4/127.0.0.1/tcp/1' }
+  const timeout = { ...place, text: 'dial tcp4 127.0.0.1:1: i/o timeout', reason: 'timeout' }
+  assert.deepEqual(dialCause(dialled, named('AbortError'), true), timeout)
+  assert.deepEqual(dialCause(dialled, named('TimeoutError'), false), timeout)
+  const other = { ...place, text: 'dial tcp4 127.0.0.1:1: it failed', reason: 'other' }
+  assert.deepEqual(dialCause(dialled, named('AbortError'), false), other)
+})
+
+test('who cannot encrypt, or share a connection, is no peer', () => {
+  for (const name of ['EncryptionFailedError', 'MuxerUnavailableError']) {
+    const { text: said, reason } = dialCause(dialled, named(name), false)
+    const expected = 'dial tcp4 127.0.0.1:1: failed to negotiate security protocol: it failed'
+    assert.deepEqual([said, reason], [expected, 'not a peer'])
+  }
+})
+
+test('of several errors the first is the cause, and what is no error is said as it is', () => {
+  const refused = Object.assign(new Error('no'), { code: 'ECONNREFUSED' })
+  const reasonOf = (error: unknown): string => dialCause(dialled, error, false).text
+  const prefix = 'dial tcp4 127.0.0.1:1'
+  const said = [
+    new AggregateError([refused, named('TimeoutError')], 'all failed'),
+    new AggregateError([named('TimeoutError'), refused], 'all failed'),
+    new AggregateError([], 'all failed'),
+    'a text',
+  ].map(reasonOf)
+  assert.deepEqual(said, [
+    `${prefix}: connect: connection refused`,
+    `${prefix}: i/o timeout`,
+    `${prefix}: all failed`,
+    `${prefix}: a text`,
+  ])
 })
 
 /** What cannot be had from a real dial within the time of a test, and how IPv6 addresses are written. */
