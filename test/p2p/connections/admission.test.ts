@@ -83,6 +83,7 @@ test('one more connection of a peer replaces its oldest, which may be dead', () 
   const newer = stranger('p', 'a', { sinceMs: 2 })
   const admission = admit(stranger('p', 'a', { sinceMs: 3 }), [newer, old], limits)
   assert.deepEqual(admission, { refused: null, leaving: [old] })
+  assert.deepEqual(decide(stranger('p', 'a', { sinceMs: 3 }), [old]), [], 'each side has dialled')
 })
 
 test('a stranger leaves with all its connections, and so does one that is replaced as well', () => {

@@ -1,31 +1,73 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { type TestContext, test } from 'node:test'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { createHandshakeScheduler } from '../../../src/p2p/connections/handshake-scheduler.ts'
+import { clockOf } from '../../app/support/test-clock.ts'
 
 const never = new AbortController().signal
 
-test('an address that had no handshake yet is served before those that wait for another', async () => {
-  const turns = createHandshakeScheduler(5, 100)
+/** A scheduler of four handshakes a second, and the order in which those that were asked for began. */
+function openTurns(t: TestContext): {
+  ask(keys: string, signal?: AbortSignal): void
+  /** Lets time pass; all that began until then. */
+  after(ms: number): Promise<string>
+} {
+  const { pass } = clockOf(t)
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const turns = createHandshakeScheduler(4, 100)
   const order: string[] = []
-  const take = async (key: string): Promise<void> => {
-    assert(await turns.schedule(key, never))
-    order.push(key)
+  return {
+    ask: (keys, signal = never) => {
+      for (const key of keys)
+        void turns.schedule(key, signal).then((isTurn) => order.push(isTurn ? key : `-${key}`))
+    },
+    after: async (ms) => {
+      pass(ms)
+      t.mock.timers.tick(ms)
+      await nextTurn()
+      return order.join('')
+    },
   }
-  const flood = Array.from({ length: 12 }, () => take('flood'))
-  const late = take('late')
-  await Promise.all([...flood, late])
-  const burst = 10
-  assert.equal(order.indexOf('late'), burst)
+}
+
+test('two seconds’ worth of handshakes begin at once, and then one after the other', async (t) => {
+  const { ask, after } = openTurns(t)
+  ask('aaaaaaaaaa')
+  assert.equal(await after(0), 'aaaaaaaa')
+  assert.equal(await after(249), 'aaaaaaaa')
+  assert.equal(await after(1), 'aaaaaaaaa')
+  assert.equal(await after(250), 'aaaaaaaaaa')
+  ask('b')
+  assert.equal(await after(249), 'aaaaaaaaaa')
+  assert.equal(await after(1), 'aaaaaaaaaab')
 })
 
-test('a connection that closes while it waits gets no handshake, and takes none from others', async () => {
-  const turns = createHandshakeScheduler(20, 100)
+test('of addresses that were served as long ago the one that asked first is next', async (t) => {
+  const { ask, after } = openTurns(t)
+  ask('aaaaaaaa')
+  await after(0)
+  ask('abcab')
+  for (const served of ['b', 'bc', 'bca', 'bcab', 'bcaba'])
+    assert.equal((await after(250)).slice(8), served)
+})
+
+test('an address that had no handshake yet is served before those that wait for another', async (t) => {
+  const { ask, after } = openTurns(t)
+  ask('aaaaaaaaaaaa')
+  ask('b')
+  assert.equal(await after(0), 'aaaaaaaa')
+  assert.equal(await after(250), 'aaaaaaaab')
+})
+
+test('a connection that closes while it waits gets no handshake, and takes none from others', async (t) => {
+  const { ask, after } = openTurns(t)
   const leaving = new AbortController()
-  await Promise.all(Array.from({ length: 40 }, () => turns.schedule('a', never)))
-  const left = turns.schedule('b', leaving.signal)
-  const next = turns.schedule('c', never)
+  ask('aaaaaaaa')
+  await after(0)
+  ask('b', leaving.signal)
+  ask('c')
   leaving.abort()
-  assert.equal(await left, false)
-  assert.equal(await next, true)
-  assert.equal(await turns.schedule('d', leaving.signal), false)
+  ask('d', leaving.signal)
+  assert.equal((await after(0)).slice(8), '-d-b')
+  assert.equal((await after(250)).slice(12), 'c')
 })
