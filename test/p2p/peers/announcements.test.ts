@@ -37,6 +37,8 @@ test("a block from a peer raises its head, and the peer's own word replaces ever
   assert(book.announce('p', { tail: 2, head: 8 }))
   assert(!book.announce('p', { tail: 2, head: 8 }))
   assert.deepEqual(book.of('p'), { tail: 2, head: 8 })
+  assert(book.announce('p', { tail: 3, head: 8 }))
+  assert(book.announce('p', { tail: 2, head: 8 }))
   assert(book.raise('p', 30))
   assert.deepEqual(book.lastAnnouncement('p'), { tail: 2, head: 8 })
   assert(book.announce('p', null))
@@ -78,4 +80,12 @@ test('the list of verified peers that have left is bounded; connected ones are n
   book.connected('here')
   for (const peer of ['here', 'a', 'b', 'c']) book.verify(peer)
   assert.deepEqual(['here', 'a', 'b', 'c'].map(book.isVerified), [true, false, true, true])
+})
+
+test('a verified peer that is back takes no place of one that has left', () => {
+  const book = createAnnouncements(2)
+  for (const peer of ['a', 'b']) book.verify(peer)
+  book.connected('b')
+  book.verify('c')
+  assert.deepEqual(['a', 'b', 'c'].map(book.isVerified), [true, true, true])
 })

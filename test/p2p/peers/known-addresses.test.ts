@@ -28,6 +28,15 @@ test('the first address counts while the peer is here, and after it has left', (
   assert.equal(where.remoteOf('p').key, '10.0.0.2')
 })
 
+test('a peer that is here again takes no place of one that has left', () => {
+  const where = createKnownAddresses(() => false, 2)
+  for (const peer of ['a', 'b']) where.connected(peer, at('10.0.0.1'))
+  for (const peer of ['a', 'b']) where.disconnected(peer)
+  for (const peer of ['b', 'c']) where.connected(peer, at('10.0.0.1'))
+  where.disconnected('c')
+  assert.equal(where.remoteOf('a').key, '10.0.0.1')
+})
+
 test('those that left longest ago are forgotten', () => {
   const where = createKnownAddresses(() => false, 2)
   for (const peer of ['a', 'b', 'c']) {

@@ -37,3 +37,13 @@ test('port 0 is shown as the port that the system chose', () => {
   const found = [multiaddr('/ip4/127.0.0.1/tcp/41000/p2p-circuit')]
   assert.deepEqual(own.list(found), ['/ip4/127.0.0.1/tcp/41000'])
 })
+
+test('each family has the port that the system chose for it, and a chosen port stays as it is', () => {
+  const listen = ['/ip4/127.0.0.1/tcp/0', '/ip6/::1/tcp/0', '/ip4/127.0.0.1/tcp/9170']
+  const found = ['/ip6/::1/tcp/41006', '/ip4/127.0.0.1/tcp/41004'].map((text) => multiaddr(text))
+  assert.deepEqual(createOwnAddresses(listen, []).list(found), [
+    '/ip4/127.0.0.1/tcp/41004',
+    '/ip6/::1/tcp/41006',
+    '/ip4/127.0.0.1/tcp/9170',
+  ])
+})

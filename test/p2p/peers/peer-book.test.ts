@@ -7,6 +7,7 @@ import { defaultLimits } from '../../../src/p2p/limits/limits.ts'
 import { createP2pMetrics } from '../../../src/p2p/limits/metrics.ts'
 import { createKnownAddresses } from '../../../src/p2p/peers/known-addresses.ts'
 import { createPeerBook, type PeerBook } from '../../../src/p2p/peers/peer-book.ts'
+import { clockOf } from '../../app/support/test-clock.ts'
 import { type CapturedLog, captureLog } from '../../support/captured-log.ts'
 import { metricValue } from '../../support/metric-value.ts'
 
@@ -70,14 +71,28 @@ test('it does not answer for what may happen to an honest peer on a bad line', (
   assert.equal(book.isAddressBanned(address), false)
 })
 
-test('nor for a configured peer, which answers for itself', () => {
+test('nor for a configured peer, which answers for itself', (t) => {
+  const { pass } = clockOf(t)
   const { book, cutOff } = openBook()
-  for (let ban = 0; ban < 4; ban += 1) {
+  for (let ban = 0; ban < 6; ban += 1) {
+    pass(defaultLimits.banMs)
     book.arrived('friend', multiaddr(`/ip4/${address}/tcp/1`))
-    for (let fault = 0; fault < 4; fault += 1) book.fault('friend', 'malformed message', 'a test')
+    while (!book.isBanned('friend')) book.fault('friend', 'malformed message', 'a test')
   }
-  assert.deepEqual([book.isBanned('friend'), book.isAddressBanned(address)], [true, false])
-  assert.deepEqual(cutOff, ['friend'])
+  assert.deepEqual([book.isAddressBanned(address), book.addressBans()], [false, 0])
+  assert.deepEqual(cutOff, Array(6).fill('friend'))
+})
+
+test('an address that was banned answers for nothing that was done meanwhile', (t) => {
+  const { pass } = clockOf(t)
+  const { book } = openBook()
+  offences(book, 12, 'reported')
+  offences(book, 12, 'malformed message')
+  pass(defaultLimits.banMs)
+  offences(book, 6, 'rejected message')
+  assert.equal(book.isAddressBanned(address), false)
+  offences(book, 1, 'malformed frame')
+  assert.equal(book.isAddressBanned(address), true)
 })
 
 test('a fault that is found when its stranger has left counts all the same', () => {

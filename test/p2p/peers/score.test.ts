@@ -37,6 +37,8 @@ test('honest blocks and time restore slowly, and never above 0', () => {
   scores.honest('somebody new')
   assert.equal(scores.score('p'), 0)
   assert.equal(scores.fault('p', 'stalled reader').score, -20)
+  now.ms += 60 * 60_000
+  assert.equal(scores.score('p'), 0)
 })
 
 test('a ban ends, and a peer that comes back is half way to the next one', () => {
@@ -69,5 +71,17 @@ test('the table is bounded: the peer heard of longest ago is forgotten first', (
   assert.deepEqual(
     ['a', 'b', 'c', 'd'].map((peer) => scores.score(peer)),
     [0, -25, -25, -25],
+  )
+})
+
+test('a peer whose score is mended takes no place in the table', () => {
+  const { scores } = table()
+  for (const peer of ['a', 'b']) scores.fault(peer, 'reported')
+  scores.fault('mended', 'unread gossip')
+  for (let block = 0; block < 10; block += 1) scores.honest('mended')
+  scores.fault('c', 'reported')
+  assert.deepEqual(
+    ['a', 'b', 'c', 'mended'].map((peer) => scores.score(peer)),
+    [-25, -25, -25, 0],
   )
 })
