@@ -99,7 +99,7 @@ test('a peer is the same in each spelling of its address, and what is blank is n
 })
 
 test('a View is named by its long ID', () => {
-  for (const text of [7, '0x12', `0x${'ab'.repeat(20)}`])
+  for (const text of [7, [view], '0x12', `0x${'ab'.repeat(20)}`])
     assert.throws(() => checkOptions({ ...least, views: [text as string] }), {
       code: 'APP_OPTION_INVALID',
       remedy: /^Accepted is long IDs of Views, 0x and 64 hexadecimal digits/,
@@ -109,10 +109,11 @@ test('a View is named by its long ID', () => {
 test('Hosts and Generators are named by public keys in lower-case hex', () => {
   for (const option of ['hosts', 'signers'] as const) {
     for (const text of [key, compressed, `03${key}`]) assertAccepted({ [option]: [text] })
-    for (const text of [7, '', `04${key}`, key.toUpperCase(), key.slice(1), `0${key}`, `0x${key}`])
-      assert.throws(() => checkOptions({ ...least, [option]: [text] }), {
+    const texts = ['', `04${key}`, key.toUpperCase(), key.slice(1), `0${key}`, `0x${key}`]
+    for (const wrong of [7, [key], ...texts])
+      assert.throws(() => checkOptions({ ...least, [option]: [wrong] }), {
         code: 'APP_OPTION_INVALID',
-        message: `the option ${option} is ${JSON.stringify(text)}`,
+        message: `the option ${option} is ${JSON.stringify(wrong)}`,
         remedy: /^Accepted is public keys in lower-case hex/,
       })
     assertRefused(option, key, /a list of public keys in hex/)
@@ -146,5 +147,10 @@ test('of what is wrong no more than 120 characters are said', () => {
   const found = JSON.stringify('x'.repeat(200)).slice(0, 120)
   assert.throws(() => checkOptions({ ...least, network: 'x'.repeat(200) }), {
     message: `the option network is ${found}`,
+  })
+  const option = 'an option '.repeat(12)
+  assert.throws(() => checkOptions({ ...least, [`${option}that nobody has`]: 1 }), {
+    message: `there is no option ${option}`,
+    facts: { option },
   })
 })

@@ -60,9 +60,12 @@ test('what goes down is kept at once, what goes up from time to time and when it
   told.raise('A', 300)
   told.save()
   assert.equal((await restart()).of('a peer')?.to, 300)
+  told.prove('another', 'B', 0)
+  told.raise('B', 300)
   told.lower('A', 299)
   told.lower('A', 400)
-  assert.equal((await restart()).of('a peer')?.to, 299)
+  const kept = await restart()
+  assert.deepEqual([kept.of('a peer')?.to, kept.of('another')?.to], [299, 300])
 })
 
 test('nothing is written of what is kept already', async (t) => {
@@ -71,6 +74,7 @@ test('nothing is written of what is kept already', async (t) => {
   told.raise('A', 9)
   told.save()
   const before = writes()
+  for (const change of [told.raise, told.lower]) change('A', 9)
   told.save()
   told.prove('a peer', 'A', 20_000)
   told.raise('A', 12)
@@ -93,4 +97,6 @@ test('of more peers than an application can have, those that were met first are 
   const told = openToldHeights(null)
   for (let peer = 0; peer < 65; peer++) told.prove(`peer ${peer}`, `host ${peer}`, 0)
   assert.deepEqual([told.of('peer 0'), told.of('peer 1')?.to], [undefined, -1])
+  told.prove('peer 9', 'another host', 0)
+  assert.equal(told.of('peer 1')?.to, -1, 'one that is another Host now is no further one')
 })
