@@ -97,9 +97,9 @@ function startSocket(options: HeadSocketOptions, onHead: (head: ChainHead) => vo
       close()
     }
   })
-  socket.addEventListener('error', ({ error, message }) => {
-    const text = error instanceof Error ? error.message : message
-    reason = text === '' ? 'the connection failed, or a message was too long' : text
+  // The event says nothing of why.
+  socket.addEventListener('error', () => {
+    reason = 'the connection failed, or a message was too long'
   })
   socket.addEventListener('close', () => {
     end()

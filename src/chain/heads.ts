@@ -108,7 +108,7 @@ async function pollUntilOpen(follower: HeadFollower): Promise<void> {
   const { options, parts, stop } = follower
   while (follower.socket === null && !stop.aborted) {
     onHead(follower, await parts.poll(stop))
-    if (follower.socket === null) await sleep(follower, options.pollIntervalMs)
+    await sleep(follower, options.pollIntervalMs)
   }
 }
 

@@ -81,8 +81,9 @@ function sortOut(response: readonly unknown[], count: number, firstId: number): 
   const outcomes: RpcOutcome[] = new Array(count).fill(missing)
   for (const item of response) {
     const outcome = outcomeOf(item)
-    const index = outcome === null ? -1 : toNumber((item as { id: unknown }).id) - firstId
-    if (outcome !== null && index in outcomes) outcomes[index] = outcome
+    if (outcome === null) continue
+    const index = toNumber((item as { id: unknown }).id) - firstId
+    if (index in outcomes) outcomes[index] = outcome
   }
   return outcomes
 }

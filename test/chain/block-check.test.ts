@@ -141,9 +141,12 @@ test('the filters of the receipts add up to the header’s', () => {
 })
 
 test('a filter that is none and logs out of order are refused', () => {
-  for (const logsBloom of [undefined, null, '0x', emptyBloom.slice(2), `0x${'zz'.repeat(256)}`])
+  const bloom = String(receipts[0]?.logsBloom)
+  const others = [emptyBloom.slice(2), bloom.replace('0x', '1x'), `${bloom}00`]
+  for (const logsBloom of [undefined, null, '0x', `0x${'zz'.repeat(256)}`, ...others])
     assert.throws(() => checkReceipts(checked, change(0, { logsBloom })), {
       code: 'CHAIN_BLOCK_INCOMPLETE',
+      message: `block ${number}: receipt 0 has no filter`,
     })
   const reversed = change(1, { logs: receipts[1]?.logs?.toReversed() })
   assert.throws(() => checkReceipts(checked, reversed), { message: /logs out of order/ })

@@ -174,4 +174,9 @@ test('a chain ID is a quantity above zero', async () => {
       code: 'CHAIN_ANSWER_MALFORMED',
       message: 'the node’s response is not a chain ID',
     })
+  for (const [value, starts] of [
+    ['x'.repeat(41), `${'x'.repeat(40)}…`],
+    [{ id: 1 }, 'object'],
+  ])
+    await assert.rejects(answered(value), { facts: { starts } })
 })

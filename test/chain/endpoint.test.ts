@@ -81,6 +81,11 @@ for (const [name, refuse] of [
     `error ${code}`,
     (response) => json(response, { id: null, error: { code, message: 'no' } }),
   ]),
+  [
+    'an error that speaks of batches',
+    (response) =>
+      json(response, { id: null, error: { code: -32000, message: 'too many calls in one' } }),
+  ],
   ['status 413', (response) => json(response, 'too large', 413)],
   ['status 400', (response) => json(response, { error: 'bad request' }, 400)],
 ] satisfies [string, (response: ServerResponse) => void][])
@@ -147,6 +152,76 @@ for (const [name, respond, size] of shrinking)
     assert.equal(await limit(), size)
   })
 
+test('batches that became smaller grow again after fifty that are answered', async (t) => {
+  const registry = new Registry()
+  let failing = 3
+  const respond: Respond = (body, response, request) =>
+    failing-- > 0 ? json(response, 'busy', 503) : echoAll(body, response, request)
+  const endpoint = await openBefore(t, respond, {}, registry)
+  const limit = () => metricValue(registry, 'viewmesh_chain_batch_limit')
+  for (let failed = 0; failed < 3; failed++) await assert.rejects(endpoint.calls(callsOf(8), never))
+  for (let answered = 0; answered < 50; answered++) {
+    assert.equal(await limit(), 4)
+    await endpoint.calls(callsOf(4), never)
+  }
+  assert.equal(await limit(), 8)
+})
+
+test('after a batch that fails no further one is sent', async (t) => {
+  let requests = 0
+  const endpoint = await openBefore(t, (_, response) => {
+    requests++
+    json(response, 'busy', 503)
+  })
+  await assert.rejects(endpoint.calls(callsOf(80), never), { code: 'CHAIN_HTTP_STATUS' })
+  assert.equal(requests, 4)
+})
+
+test('the outcomes of batches that are answered are kept where another one fails', async (t) => {
+  const endpoint = await openBefore(t, (body, response, request) => {
+    const [first] = [body].flat()
+    if (first?.params[0] === 8) return json(response, 'busy', 503)
+    echoAll(body, response, request)
+  })
+  const outcomes = await endpoint.calls(callsOf(16), never)
+  assert.deepEqual(outcomes, [...results(8), ...Array(8).fill({ kind: 'missing' })])
+})
+
+test('a call that is answered leaves no timer, which would keep the program from ending', async (t) => {
+  const timers = (): number =>
+    process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length
+  const endpoint = await openBefore(t, echoAll, { timeoutMs: 60_000 })
+  const before = timers()
+  const call = endpoint.call({ method: 'echo', params: [1] }, never)
+  assert.equal(timers(), before + 1)
+  await call
+  assert.equal(timers(), before)
+})
+
+test('calls of one endpoint are numbered from 1 on', async (t) => {
+  const ids: number[] = []
+  const endpoint = await openBefore(t, (body, response, request) => {
+    ids.push(...[body].flat().map(({ id }) => id))
+    echoAll(body, response, request)
+  })
+  await endpoint.calls(callsOf(3), never)
+  await endpoint.call({ method: 'echo', params: [1] }, never)
+  assert.deepEqual(ids, [1, 2, 3, 4])
+})
+
+test('the error of an answer with a status is read where it is shorter than 10,000 characters', async (t) => {
+  const answer = (length: number): string =>
+    JSON.stringify({ id: 1, error: { code: -32000, message: 'no' } }).padEnd(length)
+  for (const [length, code] of [
+    [9_999, 'CHAIN_RPC_ERROR'],
+    [10_000, 'CHAIN_HTTP_STATUS'],
+  ] as const) {
+    const respond: Respond = (_, response) => void response.writeHead(500).end(answer(length))
+    const endpoint = await openBefore(t, respond)
+    await assert.rejects(endpoint.call({ method: 'x', params: [] }, never), { code })
+  }
+})
+
 test('batches that are given up do not become smaller', async (t) => {
   const registry = new Registry()
   let stop = new AbortController()
@@ -165,8 +240,10 @@ const failures: readonly [string, Respond, string][] = [
   ['answers status 503', (_, response) => json(response, 'busy', 503), 'CHAIN_HTTP_STATUS'],
   ['answers status 401', (_, response) => json(response, 'who?', 401), 'CHAIN_UNAUTHORIZED'],
   ['answers status 403', (_, response) => json(response, 'no', 403), 'CHAIN_UNAUTHORIZED'],
+  ['answers status 300', (_, response) => json(response, 'which?', 300), 'CHAIN_HTTP_STATUS'],
   ['answers status 404', (_, response) => json(response, 'where?', 404), 'CHAIN_HTTP_STATUS'],
   ['answers a web page', (_, response) => void response.end('<html>'), 'CHAIN_ANSWER_MALFORMED'],
+  ['answers an empty list', (_, response) => json(response, []), 'CHAIN_ANSWER_MALFORMED'],
   ['answers without end', answerForever, 'CHAIN_ANSWER_TOO_LARGE'],
   [
     'announces too much',

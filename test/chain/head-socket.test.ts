@@ -22,7 +22,7 @@ function frame(text: string): Buffer {
 
 const head = { number: '0x7', hash: `0x${'AB'.repeat(32)}`, parentHash: `0x${'cd'.repeat(32)}` }
 const subscribed = frame('{"jsonrpc":"2.0","id":1,"result":"0x9"}')
-const notice = (result: unknown, subscription = '0x9'): Buffer =>
+const notice = (result: unknown, subscription: string | null = '0x9'): Buffer =>
   frame(JSON.stringify({ method: 'eth_subscription', params: { subscription, result } }))
 
 /** A socket to a server that says `frames` as soon as it is asked for a subscription. */
@@ -74,7 +74,10 @@ test('no connection is opened once its signal is aborted', async () => {
 
 test('heads of our own subscription are reported, in lower case', async (t) => {
   const bad = notice('the last one ends it')
-  const { opening, heads } = await openTo(t, [subscribed, notice(head, '0x8'), notice(head), bad])
+  const others = [notice(head, '0x8'), notice(head, null), frame('{"id":2,"result":null}')]
+  const early = [notice(head, null), notice(head)]
+  const frames = [...early, subscribed, ...others, notice(head), bad]
+  const { opening, heads } = await openTo(t, frames)
   await (await opening).closed
   assert.deepEqual(heads, [
     { number: 7, hash: head.hash.toLowerCase(), parentHash: head.parentHash },
@@ -120,6 +123,17 @@ test('a refusal of the subscription whose message is no text is one like others'
 test('a node that never confirms the subscription times out', async (t) => {
   const { opening } = await openTo(t, [], 50)
   await assert.rejects(opening, { code: 'CHAIN_TIMEOUT' })
+})
+
+test('a socket that is subscribed in time stays open after that time', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const { opening, heads, sockets } = await openTo(t, [subscribed])
+  const { closed } = await opening
+  t.mock.timers.tick(10_000)
+  const [socket] = sockets
+  for (const data of [notice(head), notice('the last one ends it')]) socket?.write(data)
+  assert.match(await closed, /something else/)
+  assert.equal(heads.length, 1)
 })
 
 test('an abort ends an open socket, and one that is being opened', async (t) => {

@@ -1,8 +1,12 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import { Registry } from 'prom-client'
+import { WebSocketServer } from 'ws'
 import type { ChainHead } from '../../src/chain/block-reader.ts'
+import { followHeads } from '../../src/chain/heads.ts'
 import {
   type NodeClient,
   type NodeClientOptions,
@@ -78,6 +82,9 @@ async function follow(
   }
 }
 
+const never = new AbortController().signal
+const someHead = { number: 1, hash: `0x${'ab'.repeat(32)}`, parentHash: `0x${'cd'.repeat(32)}` }
+const polled = { pollIntervalMs: 60_000, maxSilenceMs: 60_000, backoff: { minMs: 1, maxMs: 1 } }
 const unavailable = 'WebSocket unavailable, will use HTTP-only mode'
 
 test('heads come over the WebSocket, without polling', async (t) => {
@@ -142,16 +149,59 @@ test('a lost WebSocket is replaced by polling until it is back', async (t) => {
   assert.equal(chain.mode(), 'websocket')
   await until(await mine())
   assert.deepEqual(log.messages('warn'), [unavailable])
+  proxy.dropSockets()
+  await log.line(unavailable, 2)
+  await log.line('WebSocket is back', 2)
 })
 
 test('a WebSocket that has gone silent is noticed by a newer head over HTTP', async (t) => {
-  const { mine, until, proxy, log } = await follow(t, { maxSilenceMs: 60 })
+  const options = { maxSilenceMs: 60, pollIntervalMs: 300 }
+  const { mine, until, proxy, log } = await follow(t, options)
   await log.line('follows heads over the WebSocket')
   await until(await mine())
   proxy.muteSockets()
   await until(await mine())
+  assert.deepEqual(log.messages('warn'), [], 'its head is known before it is given up')
   await log.line('WebSocket is back')
   await until(await mine())
+})
+
+test('a WebSocket whose heads come within a poll interval after those of HTTP is kept', async (t) => {
+  const server = createServer()
+  const node = new WebSocketServer({ server, path: '/', maxPayload: 1_024 })
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  t.after(() => {
+    node.close()
+    server.close()
+  })
+  const say = (message: object): void => {
+    for (const client of node.clients) client.send(JSON.stringify(message))
+  }
+  node.on('connection', (client) =>
+    client.once('message', () => say({ id: 1, result: 'subscription' })),
+  )
+  const { port } = server.address() as AddressInfo
+  const socket = { url: `ws://127.0.0.1:${port}`, headers: {}, timeoutMs: 5_000 }
+  const modes: string[] = []
+  let number = 0
+  let polls = 0
+  const poll = async (): Promise<ChainHead> => {
+    if (modes.length > 0) polls++
+    number++
+    const params = {
+      subscription: 'subscription',
+      result: { ...someHead, number: `0x${number.toString(16)}` },
+    }
+    setImmediate(say, { method: 'eth_subscription', params })
+    return { ...someHead, number }
+  }
+  const parts = { log: captureLog().log, poll, onMode: (mode: string) => void modes.push(mode) }
+  const timing = { pollIntervalMs: 250, maxSilenceMs: 0, backoff: { minMs: 1, maxMs: 1 } }
+  for await (const _ of followHeads({ ...timing, socket }, parts, never)) {
+    if (polls < 4) continue
+    assert.deepEqual(modes, ['websocket'])
+    break
+  }
 })
 
 test('a chain without new blocks keeps its WebSocket', async (t) => {
@@ -202,6 +252,32 @@ test('heads end when the signal is aborted', async (t) => {
     stop.abort()
   }
   assert.deepEqual(seen, [0])
+})
+
+test('who leaves the heads ends what was polled for them', async () => {
+  const signals: AbortSignal[] = []
+  const poll = async (signal: AbortSignal): Promise<ChainHead> => {
+    signals.push(signal)
+    return someHead
+  }
+  const parts = { log: captureLog().log, poll, onMode: () => undefined }
+  for await (const head of followHeads(polled, parts, never)) {
+    assert.deepEqual(head, someHead)
+    break
+  }
+  assert.deepEqual(
+    signals.map(({ aborted }) => aborted),
+    [true],
+  )
+})
+
+test('heads end with an error that no answer of a node explains', async () => {
+  const unforeseen = new TypeError('a mistake of ours')
+  const poll = async (): Promise<never> => {
+    throw unforeseen
+  }
+  const parts = { log: captureLog().log, poll, onMode: () => undefined }
+  await assert.rejects(followHeads(polled, parts, never).next(), unforeseen)
 })
 
 test('the key goes with the WebSocket’s handshake, into the address for Google', async (t) => {

@@ -38,6 +38,23 @@ test('outcomes are in the order of the calls, whatever the order of the response
   })
 })
 
+test('an error of null is none, and one without a message or a code is still an error', () => {
+  const answer = [
+    reply(7, { result: '0x1', error: null }),
+    reply(8, { error: {} }),
+    reply(9, { error: { code: '-32000', message: 7 } }),
+  ]
+  const message = 'no message'
+  assert.deepEqual(decodeResponse(JSON.stringify(answer), 3, 7), {
+    kind: 'outcomes',
+    outcomes: [
+      { kind: 'result', value: '0x1' },
+      { kind: 'error', code: Number.NaN, message },
+      { kind: 'error', code: -32000, message },
+    ],
+  })
+})
+
 test('one error for a whole batch is a refusal of the batch', () => {
   const answer = JSON.stringify(reply(null, { error: { code: -32600, message: 'too large' } }))
   assert.deepEqual(decodeResponse(answer, 3, 7), {

@@ -21,8 +21,13 @@ const endpointOf = (label: string): Endpoint => ({
   close: async () => undefined,
 })
 
-function openOver(t: TestContext, labels: string, { backoffMs = 0, pollIntervalMs = 0 } = {}) {
-  const options = { backoff: { minMs: backoffMs, maxMs: backoffMs }, pollIntervalMs }
+function openOver(
+  t: TestContext,
+  labels: string,
+  { backoffMs = 0, longestMs = 0, pollIntervalMs = 0 } = {},
+) {
+  const backoff = { minMs: backoffMs, maxMs: Math.max(backoffMs, longestMs) }
+  const options = { backoff, pollIntervalMs }
   const captured = captureLog()
   const parts = { log: captured.log, metrics: createChainMetrics(new Registry()) }
   const upstream = openUpstream([...labels].map(endpointOf), options, parts)
@@ -48,12 +53,44 @@ function attemptsOf(codes: Readonly<Record<string, readonly (ErrorCode | null)[]
   return { asked, attempt }
 }
 
+test('a request whose signal is aborted already asks no URL', async (t) => {
+  const { upstream } = openOver(t, 'a')
+  const { asked, attempt } = attemptsOf({})
+  const reason = new Error('stopped')
+  await assert.rejects(upstream.persist('head', attempt, AbortSignal.abort(reason)), reason)
+  assert.deepEqual(asked, [])
+})
+
+test('closing closes all URLs', async () => {
+  const closed: string[] = []
+  const endpoints = [...'ab'].map((label) => ({
+    ...endpointOf(label),
+    close: async () => void closed.push(label),
+  }))
+  const options = { backoff: { minMs: 0, maxMs: 0 }, pollIntervalMs: 0 }
+  const parts = { log: captureLog().log, metrics: createChainMetrics(new Registry()) }
+  await openUpstream(endpoints, options, parts).close()
+  assert.deepEqual(closed, ['a', 'b'])
+})
+
 test('a URL that failed is asked after the others until it has waited', async (t) => {
   const { upstream } = openOver(t, 'abc', { backoffMs: anHour })
   const { asked, attempt } = attemptsOf({ a: ['CHAIN_TIMEOUT'], b: [null, 'CHAIN_TIMEOUT'] })
   for (const answering of ['b', 'c', 'c'])
     assert.equal(await upstream.persist('head', attempt, never), answering)
   assert.equal(asked.join(''), 'abbcc')
+})
+
+test('a URL that fails again is left alone for longer', async (t) => {
+  const clock = t.mock.method(performance, 'now', () => 0)
+  const { upstream } = openOver(t, 'ab', { backoffMs: 1_000, longestMs: anHour })
+  const { asked, attempt } = attemptsOf({ a: ['CHAIN_TIMEOUT', 'CHAIN_TIMEOUT'] })
+  for (const now of [0, 1_000, 1_999, 3_000]) {
+    clock.mock.mockImplementation(() => now)
+    await upstream.persist('head', attempt, never)
+    asked.push(' ')
+  }
+  assert.equal(asked.join(''), 'ab ab b a ')
 })
 
 for (const code of [
@@ -167,7 +204,23 @@ test('of several requests that fail one line is written, and one when the last o
   gates.get('y')?.resolve()
   assert.equal(await second, 'y')
   assert.deepEqual([messages('warn'), messages('info')], [[failsLine], [againLine]])
-  const { afterMs } = await line(againLine)
-  assert.ok(Number(afterMs) >= 0)
-  assert.ok(Number(afterMs) <= performance.now())
+})
+
+test('the end of an outage is told with how long it has lasted, and reminders come each minute', async (t) => {
+  const clock = t.mock.method(performance, 'now', () => 7)
+  const setTo = (ms: number) => clock.mock.mockImplementation(() => ms)
+  const { upstream, messages, line } = openOver(t, 'a')
+  /** What the clock shows at each attempt; the last one succeeds. */
+  const times = [1_000, 2_000, 61_999, 62_000, 122_000]
+  const said: number[] = []
+  const attempt = async (): Promise<void> => {
+    said.push(messages('warn').length)
+    const now = times.shift()
+    if (now === undefined) return
+    setTo(now)
+    throw failure('CHAIN_TIMEOUT')
+  }
+  await upstream.persist('head', attempt, never)
+  assert.deepEqual(said, [0, 0, 1, 1, 2, 3])
+  assert.equal((await line(againLine))['afterMs'], 120_000)
 })

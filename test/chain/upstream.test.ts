@@ -72,10 +72,31 @@ test('an answer is late where the last URL that is left takes long', async (t) =
   await line('execution node fails, will try again until it answers')
   const { code, message } = upstream.failure() ?? assert.fail('it is not late')
   assert.equal(code, 'CHAIN_TIMEOUT')
-  assert.match(message, /^127\.0\.0\.1:2 /)
+  assert.equal(message, '127.0.0.1:2 did not answer within 10 ms')
   late.resolve(7)
   assert.equal(await answer, 7)
   assert.equal(upstream.failure(), null)
+})
+
+test('an answer leaves no timer behind that would call it late', async (t) => {
+  const { upstream } = openOver(t, ['127.0.0.1:1'])
+  const timers = (): number =>
+    process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length
+  const before = timers()
+  const attempt = async (): Promise<number> => timers()
+  assert.equal(await upstream.persist('head', attempt, never, 60_000), before)
+  assert.equal(timers(), before)
+})
+
+test('of a long error without a code the first 300 characters are said', async (t) => {
+  const { upstream, line } = openOver(t, ['127.0.0.1:1', '127.0.0.1:2'])
+  const attempt = async ({ label }: Endpoint): Promise<string> => {
+    if (label === '127.0.0.1:1') throw new TypeError('x'.repeat(301))
+    return label
+  }
+  await upstream.persist('head', attempt, never)
+  const { reason } = await line('attempt failed')
+  assert.equal(reason, `127.0.0.1:1 answered what fails: ${'x'.repeat(300)}…`)
 })
 
 test('an abort ends an attempt with its reason, whatever the attempt throws', async (t) => {
