@@ -67,13 +67,13 @@ test('sealed blocks are gossiped one after the other, in order', async () => {
 })
 
 test('a block above the gossip limit goes as its seal alone', async () => {
-  const { sent, all, publish } = collect(1)
-  const { publisher, count } = open('block 1'.length - 1, publish)
-  publisher.add(1)
+  const { sent, all, publish } = collect(2)
+  const { publisher, count } = open('block 9'.length, publish)
+  for (const height of [9, 10]) publisher.add(height)
   await all
   await publisher.close()
-  assert.deepEqual(sent, ['seal 1'])
-  assert.equal(await count('seal'), 1)
+  assert.deepEqual(sent, ['block 9', 'seal 10'])
+  assert.deepEqual([await count('whole'), await count('seal')], [1, 1])
 })
 
 test('far below the head of the node blocks go as their seals alone: peers pull what lies there', async () => {

@@ -32,7 +32,7 @@ test('the time of a head is that at which it came, and stays while none follows'
 
 test('a head that stands still for a minute is logged once, and that it moves again', async (t) => {
   const { log, line, messages } = captureLog()
-  let failure: UpstreamFailure | null = { code: 'CHAIN_TIMEOUT', message: 'no answer' }
+  let failure: UpstreamFailure | null = null
   let nowMs = 1_000
   let polled = Promise.withResolvers<void>()
   const watched = {
@@ -45,7 +45,12 @@ test('a head that stands still for a minute is logged once, and that it moves ag
   const watch = watchUpstream(watched, { log, report: () => undefined, nowMs: () => nowMs })
   t.after(watch.close)
   watch.setHead(5)
-  nowMs += 60_000
+  nowMs += 59_999
+  polled = Promise.withResolvers()
+  await polled.promise
+  assert.deepEqual(messages('warn'), [])
+  failure = { code: 'CHAIN_TIMEOUT', message: 'no answer' }
+  nowMs += 1
   polled = Promise.withResolvers()
   await polled.promise
   assert.deepEqual(messages('warn'), [], 'one that does not answer is reported as that')

@@ -1,101 +1,19 @@
 /** What becomes of sealed blocks, questions to the node and heads of peers: on a real store, with a clock that the test moves. */
 import assert from 'node:assert/strict'
-import { describe, type TestContext, test } from 'node:test'
+import { describe, test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { ServiceError } from '../../../src/errors.ts'
-import { createHeadSigner, type HeadSigner } from '../../../src/generator/head/signer.ts'
-import { defaultHeadTiming } from '../../../src/generator/head/timing.ts'
 import { isValidSignature } from '../../../src/identity/signature.ts'
 import { decodeHead, encodeHead, type Head, headDigest } from '../../../src/primitives/head.ts'
-import type { StoreWriter } from '../../../src/store/store.ts'
-import { type CapturedLog, captureLog } from '../../support/captured-log.ts'
 import { namedHash, opaqueBlock, opaqueSeal } from '../../support/chain/opaque-blocks.ts'
 import { testNetwork, testSigner } from '../../support/chain/sealed-blocks.ts'
 import { signHead, testGenesis } from '../../support/chain/signed-heads.ts'
-import { openTestStore } from '../../support/test-store.ts'
-import { type Collection, createCollection } from '../support/collection.ts'
-import { createFakeClock, type FakeClock } from '../support/fake-clock.ts'
+import type { Collection } from '../support/collection.ts'
+import { createFakeClock } from '../support/fake-clock.ts'
+import { headKey as key, openSigner } from '../support/open-signer.ts'
 
 const seconds = 1_000
 const minutes = 60 * seconds
-
-interface Setup {
-  readonly store: StoreWriter
-  readonly clock: FakeClock
-  readonly signer: HeadSigner
-  readonly heads: Collection<Head>
-  readonly log: CapturedLog
-  /** The first failure. */
-  readonly failed: Promise<unknown>
-  /** Heights that the node was asked for and has yet to answer. */
-  readonly asked: Collection<{ readonly height: number; answer(hash: string | null): void }>
-  /** How often it had another block. */
-  differences(): number
-  /** Stores and seals a block, which the node answered just now. */
-  seal(height: number, branch?: string): Promise<void>
-}
-
-const key = testSigner('heads')
-
-interface SignerOptions extends Partial<Pick<Setup, 'store' | 'clock'>> {
-  /** Height of the node when it starts. Default 100. */
-  readonly startHeight?: number
-  readonly genesis?: string | null
-}
-
-/** A signer that knows block 0. */
-async function openSigner(t: TestContext, options: SignerOptions = {}): Promise<Setup> {
-  const { store = await openTestStore(t), clock = createFakeClock(), startHeight = 100 } = options
-  const { genesis = testGenesis } = options
-  const log = captureLog()
-  const failure = Promise.withResolvers<unknown>()
-  const heads = createCollection<Head>()
-  const asked: Setup['asked'] = createCollection()
-  let differences = 0
-  const signer = createHeadSigner(
-    { network: testNetwork, timing: defaultHeadTiming },
-    {
-      signer: key,
-      store,
-      clock,
-      log: log.log,
-      askNode: (number) =>
-        new Promise((resolve) => {
-          const answer = (hash: string | null): void =>
-            resolve(hash === null ? null : { number, hash, parentHash: hash })
-          asked.add({ height: number, answer })
-        }),
-      onDiffers: () => differences++,
-      onHead({ bytes, sequence }) {
-        const record = store.reader.read((snapshot) => snapshot.record('head'))
-        assert.deepEqual(record, Buffer.from(bytes), 'it is stored before it is sent')
-        const head = decodeHead(bytes)
-        assert.equal(head.sequence, sequence)
-        heads.add(head)
-      },
-      onFailure: failure.resolve,
-    },
-  )
-  t.after(() => signer.close())
-  if (genesis !== null) signer.setGenesis(genesis)
-  signer.setNodeHeight(startHeight)
-  return {
-    store,
-    clock,
-    signer,
-    heads,
-    log,
-    failed: failure.promise,
-    asked,
-    differences: () => differences,
-    async seal(height, branch = 'main') {
-      const seals = [opaqueSeal(height, branch, key.identity)]
-      await store.putSealedBlock({ ...opaqueBlock(height, 200, branch), seals })
-      const place = { number: height, hash: namedHash(`${branch}:${height}`) }
-      await signer.sealed(place, clock.nowMs())
-    },
-  }
-}
 
 const numbers = ({ items }: Collection<Head>): number[] => items.map(({ number }) => number)
 const sequences = ({ items }: Collection<Head>): number[] => items.map(({ sequence }) => sequence)
@@ -316,8 +234,8 @@ describe('our own heads at peers', () => {
     const [last = 0] = sequences(first.heads)
     const second = await openSigner(t, { store, clock })
     await second.seal(90)
-    for (let time = 1; time <= 10; time++) {
-      second.signer.found(signHead(key, { number: 100 + time, sequence: last - time }))
+    for (let time = 0; time < 10; time++) {
+      second.signer.found(signHead(key, { number: 101 + time, sequence: last - time }))
       clock.advance(2 * minutes)
     }
     await second.seal(91)
@@ -365,12 +283,38 @@ describe('a reorganisation', () => {
     await heads.first(() => heads.items.length === 2)
   })
 
+  test('in sight keeps a head from being sent that was being written', async (t) => {
+    const { store, signer, heads, clock, asked } = await openSigner(t)
+    const seals = [opaqueSeal(7, 'main', key.identity)]
+    await store.putSealedBlock({ ...opaqueBlock(7), seals })
+    const sent = signer.sealed({ number: 7, hash: namedHash('main:7') }, clock.nowMs())
+    signer.doubt()
+    await sent
+    assert.deepEqual(heads.items, [])
+    clock.advance(seconds)
+    asked.items[0]?.answer(namedHash('main:7'))
+    await heads.first(({ number }) => number === 7)
+  })
+
+  test('in sight, or another block, makes an answer that comes later say nothing', async (t) => {
+    for (const isInSight of [true, false]) {
+      const { seal, signer, heads, clock, asked, differences } = await openSigner(t)
+      await seal(7)
+      clock.advance(15 * seconds)
+      if (isInSight) signer.doubt()
+      else await seal(8)
+      const before = heads.items.length
+      asked.items[0]?.answer(namedHash('other:7'))
+      await nextTurn()
+      assert.deepEqual([differences(), heads.items.length], [0, before])
+    }
+  })
+
   test('in sight ignores a block that the node returned before', async (t) => {
     const { seal, signer, heads, clock, asked } = await openSigner(t)
     await seal(7)
     clock.advance(seconds)
     const returnedMs = clock.nowMs()
-    clock.advance(seconds)
     signer.doubt()
     await signer.sealed({ number: 8, hash: namedHash('main:8') }, returnedMs)
     assert.deepEqual(numbers(heads), [7])
@@ -385,7 +329,21 @@ describe('a reorganisation', () => {
     signer.resume()
     await store.putSealedBlock(opaqueBlock(7))
     signer.resume()
+    const merkleRoot = namedHash('another root').slice(2)
+    const seals = [{ ...opaqueSeal(8, 'main', key.identity), merkleRoot }]
+    await store.putSealedBlock({ ...opaqueBlock(8), seals })
+    signer.resume()
     clock.advance(minutes)
     assert.deepEqual([heads.items, asked.items], [[], []])
   })
+})
+
+test('a close waits for the head that is being written, which is stored and not sent', async (t) => {
+  const { store, signer, heads, clock, asked } = await openSigner(t)
+  void signer.sealed({ number: 7, hash: namedHash('main:7') }, clock.nowMs())
+  await signer.close()
+  const record = store.reader.read((snapshot) => snapshot.record('head'))
+  assert.equal(decodeHead(record ?? assert.fail('nothing is stored')).number, 7)
+  clock.advance(minutes)
+  assert.deepEqual([heads.items, asked.items], [[], []])
 })

@@ -22,23 +22,30 @@ interface Opened {
   readonly chain: ReturnType<typeof openOwnChain>
   readonly sealed: number[]
   readonly failures: unknown[]
+  /** What was told to the signer of heads, but for sealed blocks. */
+  readonly told: string[]
 }
 
 function open(store: StoreWriter, maxWrites = 4): Opened {
   const sealed: number[] = []
   const failures: unknown[] = []
+  const told: string[] = []
   const chain = openOwnChain(
     { identity: signer.identity, maxWrites },
     {
       store,
-      heads: { sealed: async () => undefined, suspend: () => undefined, resume: () => undefined },
+      heads: {
+        sealed: async () => undefined,
+        suspend: () => void told.push('suspend'),
+        resume: () => void told.push('resume'),
+      },
       seal: createSealer(testNetwork, { signer, nowMs: () => 1_000 }),
       metrics: createIngestMetrics(new Registry()),
       onSealed: ({ number }) => void sealed.push(number),
       onFailure: (error) => void failures.push(error),
     },
   )
-  return { chain, sealed, failures }
+  return { chain, sealed, failures, told }
 }
 
 test('the store is pruned after every 64 blocks', async (t) => {
@@ -108,3 +115,37 @@ test('blocks of an earlier run that have no seal get one, and are counted', asyn
   assert.deepEqual(sealed, [1, 2, 3])
   assert.equal(await chain.sealRest(), 0)
 })
+
+for (const how of ['removed', 'replaced'] as const)
+  test(`no head is signed while blocks are ${how}, which waits for the writes before`, async (t) => {
+    const store = await openTestStore(t)
+    const done: string[] = []
+    const gate = Promise.withResolvers<void>()
+    const { chain, told, sealed } = open({
+      ...store,
+      async putBlock(block) {
+        await gate.promise
+        await store.putBlock(block)
+        done.push('put', ...told)
+      },
+      async truncateAbove(height) {
+        done.push('removed', ...told)
+        await store.truncateAbove(height)
+      },
+      async replaceBlocks(...replaced) {
+        done.push('replaced', ...told)
+        return await store.replaceBlocks(...replaced)
+      },
+    })
+    const [first, second, third] = blocks
+    assert.ok(first !== undefined && second !== undefined && third !== undefined)
+    for (const block of [first, second, third]) await chain.add(block, 0)
+    const changing = how === 'removed' ? chain.truncateAbove(1) : chain.beginAgain(first)
+    gate.resolve()
+    await changing
+    assert.deepEqual(done, ['put', 'put', 'put', how, 'suspend'])
+    assert.deepEqual(told, ['suspend', 'resume'])
+    assert.deepEqual(chain.range(), { tail: 1, head: 1 })
+    assert.deepEqual(chain.tip(), { number: 1, hash: first.header.hash })
+    assert.deepEqual(sealed, [1, 2, 3, ...(how === 'replaced' ? [1] : [])])
+  })

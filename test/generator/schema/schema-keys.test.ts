@@ -53,6 +53,7 @@ test('a key that comes back is one of the file again, and does not end', async (
   const { accepted } = open('old')
   await write('new')
   await write('new, old', 2)
+  assert.deepEqual(accepted(), ['new', 'old'])
   nowMs = hourMs
   assert.deepEqual(accepted(), ['new', 'old'])
 })
@@ -65,6 +66,20 @@ test('the hour of a key begins when it goes, whatever else changes then', async 
   assert.deepEqual(accepted(), ['third', 'first', 'second'])
   nowMs = hourMs
   assert.deepEqual(accepted(), ['third', 'second'])
+})
+
+test('a file is taken over, and what is wrong with it said, once for each change', (t) => {
+  t.mock.timers.enable({ apis: ['setInterval'] })
+  const { accepted } = open('old')
+  for (const text of ['new', ' \n', 'new', 'newest']) {
+    writeFileSync(file, text)
+    t.mock.timers.tick(3)
+  }
+  assert.deepEqual(
+    captured.lines.map(({ msg }) => msg),
+    ['file read again', 'file not taken over, the last keys stay', 'file read again'],
+  )
+  assert.deepEqual(accepted(), ['newest', 'old', 'new'])
 })
 
 test('while the file is empty or gone its last keys stay, and the log says why', async () => {
