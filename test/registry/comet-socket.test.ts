@@ -6,6 +6,7 @@ import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { ServiceError } from '../../src/errors.ts'
 import { openCometSocket } from '../../src/registry/comet-socket.ts'
 import { viewLimits } from '../../src/views/view.ts'
 
@@ -119,7 +120,11 @@ test('a node that does not confirm every subscription in time is left', async (t
 test('a refused subscription is a failure with its code, never taken for an accepted one', async (t) => {
   const error = { code: -32603, message: 'max_subscriptions_per_client 5 reached' }
   const { opening } = await connect(t, [reply(1, { result: {} }), reply(2, { error })])
-  await assert.rejects(opening, { code: 'REGISTRY_REFUSED', message: /a subscription/ })
+  await assert.rejects(opening, ({ code, message, facts }: ServiceError) => {
+    assert.deepEqual([code, facts['rpcCode']], ['REGISTRY_REFUSED', -32603])
+    assert.match(message, /a subscription/)
+    return true
+  })
 })
 
 test('rubbish ends the connection with its reason', async (t) => {

@@ -28,6 +28,8 @@ interface Followed {
   readonly lines: ReturnType<typeof captureLog>
   readonly sent: string[]
   readonly refused: RefusedView[]
+  /** How many lists have ended. */
+  ended(): number
   /** Resolves once Views of these IDs were passed on, by a list or an event. */
   arrived(...ids: readonly string[]): Promise<void>
 }
@@ -44,6 +46,7 @@ function follow(
   const refused: RefusedView[] = []
   const lines = captureLog()
   const metrics = new Registry()
+  let ended = 0
   const note = (views: readonly ListedView[]): void => {
     const fresh = views.filter(({ id }) => !known.has(id))
     for (const view of fresh) known.set(view.id, view)
@@ -60,7 +63,9 @@ function follow(
       log: lines.log,
       metrics: createRegistryMetrics(metrics),
       onListed: onListed ?? note,
-      onListEnd: () => undefined,
+      onListEnd: () => {
+        ended += 1
+      },
       onSent: (view) => {
         sent.push(view.id)
         verifyView(view)
@@ -78,7 +83,7 @@ function follow(
       waiting.add(check)
       check()
     })
-  return { follower, metrics, lines, sent, refused, arrived }
+  return { follower, metrics, lines, sent, refused, arrived, ended: () => ended }
 }
 
 /** Passes requests on to an LCD, or answers with another status; with null it answers nothing. */
@@ -104,6 +109,27 @@ async function openLcdBefore(t: TestContext, lcdUrl: string) {
     server.close()
   })
   return { lcd, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` }
+}
+
+/** A consensus RPC that confirms all subscriptions. */
+async function openComet(t: TestContext) {
+  const server = createServer()
+  const node = new WebSocketServer({ server, path: '/websocket', maxPayload: 1024 * 1024 })
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  t.after(() => {
+    node.close()
+    server.close()
+  })
+  const subscribed: { readonly id: unknown; readonly socket: WebSocket }[] = []
+  node.on('connection', (socket: WebSocket) =>
+    socket.on('message', (data: Buffer) => {
+      const { id } = JSON.parse(String(data))
+      socket.send(JSON.stringify({ jsonrpc: '2.0', id, result: {} }))
+      subscribed.push({ id, socket })
+    }),
+  )
+  const cometUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  return { subscribed, cometUrl }
 }
 
 test('Views that were registered before are listed, later ones arrive live', async (t) => {
@@ -142,6 +168,8 @@ test('what is registered while the chain is away is found when it is back', asyn
   await lines.line('registry chain followed')
   await registry.close()
   await lines.line('connection to the registry chain lost')
+  // A list is wanted then, whenever the timer would ask for one.
+  await until(() => follower.state().listFailure !== null)
   registry = await openDevelopmentRegistry({ ...ports, acknowledgeMs: null })
   t.after(() => registry.close())
   const missed = await Promise.all(
@@ -225,22 +253,7 @@ test('a View that an event told of is missed by no list that has it afterwards',
 test('an event that arrives for each of the subscriptions causes one View', async (t) => {
   const registry = await openDevelopmentRegistry({ acknowledgeMs: null })
   t.after(() => registry.close())
-  const server = createServer()
-  const node = new WebSocketServer({ server, path: '/websocket', maxPayload: 1024 * 1024 })
-  await once(server.listen(0, '127.0.0.1'), 'listening')
-  t.after(() => {
-    node.close()
-    server.close()
-  })
-  const subscribed: { readonly id: unknown; readonly socket: WebSocket }[] = []
-  node.on('connection', (socket: WebSocket) =>
-    socket.on('message', (data: Buffer) => {
-      const { id } = JSON.parse(String(data))
-      socket.send(JSON.stringify({ jsonrpc: '2.0', id, result: {} }))
-      subscribed.push({ id, socket })
-    }),
-  )
-  const cometUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const { subscribed, cometUrl } = await openComet(t)
   const { lines, sent, metrics } = follow(t, { lcdUrl: registry.lcdUrl, cometUrl })
   await lines.line('registry chain followed')
   assert.equal(subscribed.length, registrationQueries.length)
@@ -343,7 +356,7 @@ test('many Views that nobody remembers are missed by no subscription', async (t)
   await once(lists.listen(0, '127.0.0.1'), 'listening')
   t.after(() => lists.close())
   const lcdUrl = `http://127.0.0.1:${(lists.address() as AddressInfo).port}`
-  const { lines, metrics } = follow(
+  const { follower, lines, metrics } = follow(
     t,
     { lcdUrl, cometUrl: registry.cometUrl },
     20,
@@ -355,14 +368,55 @@ test('many Views that nobody remembers are missed by no subscription', async (t)
   assert.equal(await metricValue(metrics, 'viewmesh_registry_missed_views_total'), 0)
   const opened = { result: 'opened' }
   assert.equal(await metricValue(metrics, 'viewmesh_registry_connections_total', opened), 1)
+  const { listed, listedAtMs } = follower.state()
+  assert.equal(listed, views.length)
+  assert.ok(listedAtMs !== null && listedAtMs <= Date.now())
+})
+
+test('what cannot be a View is refused, in a list and in an event, and the others are taken', async (t) => {
+  const rowOf = (digit: string, creator: string) => ({
+    ...{ address: `0x${digit.repeat(40)}`, creator, name: 'V' },
+    height: '1',
+  })
+  const lists = createServer((_, response) =>
+    response.end(JSON.stringify({ views: [rowOf('1', 'nobody'), rowOf('2', sender)] })),
+  )
+  await once(lists.listen(0, '127.0.0.1'), 'listening')
+  t.after(() => lists.close())
+  const lcdUrl = `http://127.0.0.1:${(lists.address() as AddressInfo).port}`
+  const { subscribed, cometUrl } = await openComet(t)
+  const { arrived, lines, refused, metrics, ended } = follow(t, { lcdUrl, cometUrl })
+  const count = () => metricValue(metrics, 'viewmesh_registry_lists_total')
+  await arrived(rowOf('2', sender).address)
+  await lines.line('registry chain followed')
+  await until(async () => (await count()) === 2)
+  const reason = 'its creator is not an account'
+  const fromList = { id: rowOf('1', '').address, reason }
+  assert.deepEqual(refused, [fromList, fromList])
+  const eventOf = (digit: string) => ({
+    type: 'view.view_registered',
+    attributes: Object.entries(rowOf(digit, 'nobody')).map(([key, value]) => ({ key, value })),
+  })
+  // More than are read of one message are left to a list.
+  for (const events of [[eventOf('3')], Array.from({ length: 257 }, () => eventOf('4'))]) {
+    const result = { data: { value: { TxResult: { height: '9', result: { events } } } } }
+    const [{ id, socket } = assert.fail('nobody subscribed')] = subscribed
+    socket.send(JSON.stringify({ jsonrpc: '2.0', id, result }))
+  }
+  await until(async () => (await count()) === 3)
+  const fromEvents = refused.filter(({ id }) => id !== fromList.id)
+  assert.deepEqual(fromEvents[0], { id: rowOf('3', '').address, reason })
+  assert.equal(fromEvents.length, 1 + 256)
+  assert.equal(ended(), 3, 'each list ends once')
 })
 
 test('a chain that is nowhere is a failure that the state says, and closing ends all attempts', async (t) => {
   const registry = await openDevelopmentRegistry({ acknowledgeMs: null })
   await registry.close()
-  const { follower } = follow(t, registry)
+  const { follower, ended } = follow(t, registry)
   await until(() => follower.state().listFailure !== null)
   await until(() => follower.state().streamFailure !== null)
+  assert.ok(ended() > 0)
   const { listFailure, streamFailure, stream, listedAtMs } = follower.state()
   assert.deepEqual(
     [listFailure?.code, streamFailure?.code, stream, listedAtMs],
