@@ -23,7 +23,7 @@ export function editDistance(a: string, b: string): number {
 }
 
 function isSwap(a: string, row: number, b: string, column: number): boolean {
-  return row > 1 && column > 1 && a[row - 1] === b[column - 2] && a[row - 2] === b[column - 1]
+  return a[row - 1] === b[column - 2] && a[row - 2] === b[column - 1]
 }
 
 function at(numbers: readonly number[], index: number): number {

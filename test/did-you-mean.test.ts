@@ -31,6 +31,8 @@ test('the nearest name is suggested when at most a third of its letters differ',
   assert.equal(nearestName('genrator', known), 'generator')
   assert.equal(nearestName('hots', known), 'host')
   assert.equal(nearestName('operator', known), null)
+  assert.equal(nearestName('haat', known), null, 'of four letters one may differ')
+  assert.equal(nearestName('hostss', ['hosty', 'hosts', 'host']), 'hosts')
   assert.equal(didYouMean(nearestName('devent', known)), '; did you mean devnet?')
   assert.equal(didYouMean(null), '')
 })

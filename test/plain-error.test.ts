@@ -25,6 +25,12 @@ test('a ServiceError keeps its code, facts, remedy and causes', () => {
   )
 })
 
+test('an error without a code of ours keeps its name and stack, and gets no code', () => {
+  const error = new RangeError('too far')
+  const { name, stack, ...others } = overTheWire(error)
+  assert.deepEqual([name, stack, others], ['RangeError', error.stack, {}])
+})
+
 test('causes are kept eight deep, also where they go round in a circle', () => {
   const errors = Array.from({ length: 12 }, (_, index) => new Error(`${index}`))
   for (const [index, error] of errors.entries()) error.cause = errors[(index + 1) % errors.length]
@@ -32,5 +38,7 @@ test('causes are kept eight deep, also where they go round in a circle', () => {
 })
 
 test('what was thrown and is no error keeps its text', () => {
-  assert.equal(overTheWire('out of order').message, 'out of order')
+  const { message, stack } = overTheWire('out of order')
+  assert.equal(message, 'out of order')
+  assert.match(String(stack), /plain-error/, 'that of where it arrived')
 })
