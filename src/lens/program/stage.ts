@@ -44,10 +44,8 @@ function streamed(
   transform: Transform,
   source: DocumentSource,
 ): DocumentSource {
-  let hasEnded = false
   const next = (): number => {
-    const document = hasEnded ? null : source()
-    hasEnded = document === null
+    const document = source()
     return document === null ? instance.writeEnd() : instance.write(document)
   }
   let isOver = false

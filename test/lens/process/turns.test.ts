@@ -94,6 +94,19 @@ test('a View that is forgotten counts as having used what the one chosen last ha
   assert.deepEqual(order(turns, [job('forgotten'), job('new')]), ['new', 'forgotten'])
 })
 
+test('a View that waited long does not lower where others begin', () => {
+  const turns = createTurns<Job>(1)
+  turns.add(job('patient', 'backfill'))
+  for (const costs of [100, 1]) {
+    turns.add(job('busy'))
+    assert.equal(turns.next([])?.view, 'busy')
+    turns.charge('busy', costs)
+  }
+  assert.equal(turns.next([])?.view, 'patient')
+  const jobs = [job('new'), job('new'), job('busy')]
+  assert.deepEqual(order(turns, jobs, { new: 2 }), ['new', 'busy', 'new'])
+})
+
 test('a job that waits can be taken out, once', () => {
   const turns = createTurns<Job>(1)
   const [first, second] = [job('a'), job('a')]

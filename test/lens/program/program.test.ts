@@ -132,6 +132,26 @@ describe('what a lens returns', () => {
     )
   })
 
+  test('may come before it takes its document, also where it is fed one at a time', () => {
+    const transform = [
+      ...op.getGlobal(globals.first),
+      ...op.when([...op.const(0), ...op.setGlobal(globals.first), ...op.callNext, ...op.return]),
+      ...op.const(1),
+      ...op.setGlobal(globals.first),
+      ...op.const(at.text),
+    ]
+    const wasm = buildLens({ transform, text: item(1, 'more') })
+    const [one = '', two = ''] = documents
+    assert.deepEqual(collect(prepareProgram([lens(wasm)], 'single'), [one, two]), [
+      ['more', 0],
+      [one, 0],
+      ['more', 0],
+      ['more', 1],
+      [two, 1],
+      ['more', 1],
+    ])
+  })
+
   test('may come at the end of the stream, with the last document as its source', () => {
     const wasm = buildLens({ transform: summary, text: item(1, '{"sum":1}') })
     assert.deepEqual(collect(single(wasm)), [['{"sum":1}', 2]])
