@@ -6,6 +6,7 @@ import {
   counterNames,
   startingState,
   toFailureReport,
+  toHealthReport,
   toMetricsJson,
   toPeerFailureReports,
   uptimeText,
@@ -51,6 +52,61 @@ describe('the JSON form of /metrics', () => {
     }
     const expected = { ...metrics, metrics, current_block: 7, last_processed_time: last, ...times }
     assert.deepEqual(toMetricsJson(state, { blocks_processed: 3 }, context), expected)
+  })
+})
+
+describe('the report of /health', () => {
+  const startedMs = Date.UTC(2026, 0, 2, 3, 4, 5, 6)
+  const context = {
+    program: 'generator',
+    version: '1',
+    startedMs,
+    nowMs: startedMs + 61_500,
+  } as const
+  const starting = startingState('Ethereum', 'Mainnet')
+
+  test('says for how long the program runs, and leaves out what is not known yet', () => {
+    const report = toHealthReport(starting, context)
+    const { status, timestamp, uptime, uptime_seconds, p2p } = report
+    assert.deepEqual(
+      { status, timestamp, uptime, uptime_seconds },
+      {
+        status: 'unhealthy',
+        timestamp: '2026-01-02T03:05:06.506Z',
+        uptime: '1m1.5s',
+        uptime_seconds: 61.5,
+      },
+    )
+    assert.deepEqual(p2p, { enabled: true, peers: [] })
+    for (const name of ['current_block', 'last_processed']) assert.ok(!(name in report), name)
+  })
+
+  test('has the last block with its time, peers with their keys, and the worst failure first', () => {
+    const peer = { id: 'a', addresses: ['/ip4/1.2.3.4/tcp/1'] }
+    const errors = ['STORE_FULL', 'CHAIN_TIMEOUT'].map((code) => ({ code, message: 'no' }))
+    const p2p = { self: { ...peer, publicKey: 'ab' }, peers: [peer] }
+    const state = { ...starting, ready: true, head: 7, lastProcessedMs: startedMs, errors, p2p }
+    const report = toHealthReport(state, context)
+    assert.deepEqual(
+      [report.status, report.current_block, report.last_processed, report.unready],
+      ['healthy', 7, '2026-01-02T03:04:05.006Z', null],
+    )
+    assert.deepEqual(report.p2p, {
+      enabled: true,
+      self: { ...peer, public_key: 'ab' },
+      peers: [peer],
+    })
+    assert.deepEqual([report.error, report.errors], [errors[0], errors])
+  })
+
+  test('says how far the store is behind, unless the head of the node may be an old one', () => {
+    const state = { ...starting, head: 7, sourceHead: 9 }
+    for (const [upstreamMode, lag] of [
+      ['http', 2],
+      ['offline', null],
+      [null, 2],
+    ] as const)
+      assert.equal(toHealthReport({ ...state, upstreamMode }, context).lag, lag)
   })
 })
 
