@@ -90,6 +90,23 @@ test('a source that does not respond keeps its last values in the text and delay
   assert.equal(sample(await metrics.text(), delayName('other', '0.5')), before)
 })
 
+test('a source that responds leaves no timer, which would keep the program from ending', async (t) => {
+  const timers = (): number =>
+    process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length
+  const metrics = openMetrics({ thread: 'writer' })
+  t.after(metrics.close)
+  const during: number[] = []
+  metrics.addSource(async () => {
+    during.push(timers())
+    return []
+  })
+  const before = timers()
+  await metrics.text()
+  await metrics.text()
+  assert.deepEqual(during, [before + 1, before + 1])
+  assert.equal(timers(), before)
+})
+
 test('a source that fails keeps its last values in the text', async (t) => {
   const metrics = openMetrics({ thread: 'main' })
   t.after(metrics.close)

@@ -221,6 +221,54 @@ test('an answer bears the ID of its request, and null where it has none', async 
   }
 })
 
+test('a filter shows the logs that others see, and a block the receipts that it has', async (t) => {
+  const registry = await openDevelopmentRegistry({ acknowledgeMs: null })
+  t.after(() => registry.close())
+  const ask = <T>(method: string, params: readonly unknown[]) =>
+    callNode<T>(registry.rpcUrl, method, params)
+  const filter = await ask('eth_newFilter', [{ address: registryAddress, fromBlock: '0x0' }])
+  const { hash, receipt } = await send(registry, wireOf('Filtered'), 1_000_000n)
+  for (const method of ['eth_getFilterChanges', 'eth_getFilterLogs']) {
+    const logs = await ask<{ transactionHash: string }[]>(method, [filter])
+    assert.deepEqual(
+      logs.map(({ transactionHash }) => transactionHash),
+      [hash],
+      method,
+    )
+  }
+  const own = await ask('eth_getTransactionReceipt', [hash])
+  assert.deepEqual(await ask('eth_getBlockReceipts', [toHex(receipt.blockNumber)]), [own])
+  assert.equal(await ask('eth_getTransactionReceipt', [`0x${'1'.repeat(64)}`]), null)
+  assert.equal(await ask('eth_getTransactionByHash', [`0x${'1'.repeat(64)}`]), null)
+})
+
+test('up to 1,000 requests are answered at once, in their order, and what is none as that', async (t) => {
+  const registry = await openDevelopmentRegistry({ acknowledgeMs: null })
+  t.after(() => registry.close())
+  const post = async (body: string): Promise<[status: number, answer: unknown]> => {
+    const response = await fetch(registry.rpcUrl, { method: 'POST', body })
+    return [response.status, await response.json()]
+  }
+  const results = {
+    eth_chainId: toHex(registry.chainId),
+    net_version: String(registry.chainId),
+    eth_gasPrice: toHex(10n ** 9n),
+    eth_maxPriorityFeePerGas: toHex(10n ** 9n),
+  }
+  const answers = Object.values(results).map((result, id) => ({ jsonrpc: '2.0', id, result }))
+  const requests = Object.keys(results).map((method, id) => ({ id, method }))
+  const invalid = { jsonrpc: '2.0', id: null, error: { code: -32600, message: 'invalid request' } }
+  const batch = JSON.stringify([...requests, 7])
+  assert.deepEqual(await post(batch), [200, [...answers, invalid]])
+  for (const body of ['{', 'null', '{"id":1}']) assert.deepEqual(await post(body), [200, invalid])
+  const many = (count: number): string => JSON.stringify(Array.from({ length: count }, () => 0))
+  assert.deepEqual(await post(many(1_000)), [200, Array(1_000).fill(invalid)])
+  assert.deepEqual(await post(many(1_001)), [413, { error: 'the batch is too large' }])
+  const longest = ' '.repeat(2 * 1024 * 1024)
+  assert.deepEqual(await post(longest), [200, invalid])
+  assert.deepEqual(await post(`${longest} `), [413, { error: 'the request is too large' }])
+})
+
 test('nobody is somebody else through the proxy', async (t) => {
   const registry = await openDevelopmentRegistry()
   t.after(() => registry.close())

@@ -3,6 +3,7 @@ import { mkdir, mkdtemp, rename, rm, symlink, writeFile } from 'node:fs/promises
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { openLineFile } from '../../../src/service/settings/line-file.ts'
 import { integerBetween } from '../../../src/service/settings/setting-kinds.ts'
 import { type CapturedLog, captureLog } from '../../support/captured-log.ts'
@@ -92,6 +93,34 @@ test('a missing file is logged once and gives an empty list until it appears', a
   assert.deepEqual(await next, [4])
   assert.equal(file.problem(), null)
   assert.deepEqual(file.messages('warn'), ['file not readable'])
+})
+
+test('a file is read again once for each change, and a whole list skips no line of it', async (t) => {
+  t.mock.timers.enable({ apis: ['setInterval'] })
+  const path = join(folder, 'polled')
+  await writeFile(path, '1\nten\n')
+  for (const isWhole of [false, true]) {
+    const { log, messages } = captureLog()
+    const lists: (readonly number[])[] = []
+    const kind = integerBetween(1, 9)
+    const file = await openLineFile(
+      { path, setting: 'NUMBERS_FILE', kind, isWhole, pollIntervalMs: 1 },
+      { log, onChange: (values) => void lists.push(values) },
+    )
+    const poll = async (): Promise<void> => {
+      t.mock.timers.tick(1)
+      await nextTurn()
+    }
+    for (let turn = 0; turn < 20; turn++) await poll()
+    assert.deepEqual(lists, [])
+    await replace(path, '2\n')
+    for (let turn = 0; turn < 20 || lists.length === 0; turn++) await poll()
+    file.close()
+    assert.deepEqual(lists, [[2]])
+    const warning = isWhole ? 'file not taken over, the last good list stays' : 'line skipped'
+    assert.deepEqual(messages('warn'), [warning])
+    await replace(path, '1\nten\n')
+  }
 })
 
 test('a file that goes away keeps the last list', async () => {

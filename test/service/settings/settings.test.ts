@@ -191,11 +191,18 @@ test('a misspelt variable is reported; foreign ones that share a first word are 
     DB_SERVICE_HOST: '10.0.0.1',
     NODE_OPTIONS: '',
     DB_URL: 'x',
-    ...{ PRUNER_MAX_BLOC: '', PRUNER_MAX_BL: '3', EXAMPLE_NOTE_FIEL: '/x', NOTE_PRUNER: 'x' },
+    ...{
+      PRUNER_MAX_BLOC: '',
+      PRUNER_MAX_BL: '3',
+      PRUNER_MX_BLOC: '3',
+      EXAMPLE_NOTE_FIEL: '/x',
+      NOTE_PRUNER: 'x',
+    },
   }
-  const misspelt = { PRUNER_MAX_BLOCK: '3', DB_KEYRING_SECRET_FIEL: '/x' }
+  const misspelt = { PRUNER_MAX_BLOCK: '3', PRUNER_MX_BLOCK: '3', DB_KEYRING_SECRET_FIEL: '/x' }
   assert.deepEqual(problems({ ...needed, ...foreign, ...misspelt }), [
     'PRUNER_MAX_BLOCK is not a variable of ours; did you mean PRUNER_MAX_BLOCKS?',
+    'PRUNER_MX_BLOCK is not a variable of ours; did you mean PRUNER_MAX_BLOCKS?',
     'DB_KEYRING_SECRET_FIEL is not a variable of ours; did you mean DB_KEYRING_SECRET_FILE?',
   ])
 })
