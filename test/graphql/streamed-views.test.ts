@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
 import { ServiceError } from '../../src/errors.ts'
+import type { QueryLimits } from '../../src/graphql/budget/limits.ts'
 import type { ServedView } from '../../src/graphql/catalog/view-entity.ts'
 import type { StreamRequest, ViewStream } from '../../src/graphql/rows/view-stream.ts'
 import { hasHeight } from '../../src/primitives/height-ranges.ts'
@@ -35,8 +36,9 @@ interface Room extends GraphqlRoom {
 async function openRoom(
   t: TestContext,
   made: (blocks: readonly StreamBlock[]) => readonly (Made | Error)[] = ofEachBlock,
+  limits: Partial<QueryLimits> = {},
 ): Promise<Room> {
-  const room = await openGraphqlRoom(t, { chain: createChain({ count: 6 }) })
+  const room = await openGraphqlRoom(t, { chain: createChain({ count: 6 }), limits })
   const asked: StreamRequest[] = []
   const count = { pieces: 0, closed: 0 }
   const blocks = room.chain.map(({ number, hash }) => ({ height: number, blockHash: hash }))
@@ -118,6 +120,24 @@ describe('a View that is computed for each query', () => {
       room.asked.map(({ withSource }) => withSource),
       [false, true],
     )
+  })
+
+  test('has to end before the time of its request is over', async (t) => {
+    const room = await openRoom(t, ofEachBlock, { maxMs: 10_000 })
+    await room.query('{ Sums { n } }')
+    assert.ok((room.asked[0]?.maxMs ?? Infinity) <= 9_750)
+  })
+
+  test('has rows that are held until the request is answered', async (t) => {
+    const large = (blocks: readonly StreamBlock[]): Made[] =>
+      blocks.map((block) => ({ block, row: { account: 'x'.repeat(100_000) } }))
+    const within = async (maxHeldBytes: number) => {
+      const { graphql } = await openRoom(t, large, { maxHeldBytes })
+      const { errors } = await graphql.execute({ query: '{ COUNT(Sums: {}) }' })
+      return [errors?.[0]?.extensions['code'], graphql.memory.heldBytes()]
+    }
+    assert.deepEqual(await within(1_400_000), [undefined, 0])
+    assert.deepEqual(await within(1_100_000), ['GRAPHQL_SIZE_LIMIT', 0])
   })
 
   test('stops when a query has its rows', async (t) => {

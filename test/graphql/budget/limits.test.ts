@@ -120,6 +120,12 @@ test('cost counts the documents that are read, however few of them are returned'
   assert.equal(errors?.[0]?.extensions['code'], 'GRAPHQL_COST_LIMIT')
 })
 
+test('an offset beyond the rows of a list costs nothing', async (t) => {
+  const room = await openGraphqlRoom(t)
+  const rows = await costOf(room, '{ Transaction { hash } }')
+  assert.equal(await costOf(room, '{ Transaction { hash logs(offset: 9) { data } } }'), rows)
+})
+
 test('cost counts a row at the end of a link once for neighbours that share it', async (t) => {
   const room = await openGraphqlRoom(t)
   const cost = (text: string) => costOf(room, text)

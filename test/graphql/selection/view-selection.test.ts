@@ -162,6 +162,25 @@ test('a selection that is stopped ends with the reason of its signal', async (t)
   await assert.rejects(documents.next(), /no longer wanted/)
 })
 
+test('a selection that is stopped while it runs ends with the reason of its signal', async (t) => {
+  const room = await openRoom(t)
+  const number = firstNumber(room)
+  const controller = new AbortController()
+  const selection = compile('Log { data }')
+  const snapshot = room.store.reader.snapshot()
+  t.after(() => snapshot.release())
+  const heights = { from: number, to: number }
+  const found = selection.documents(snapshot, heights, { signal: controller.signal }).next()
+  controller.abort(new Error('no longer wanted'))
+  keepThread()
+  await assert.rejects(found, /no longer wanted/)
+})
+
+/** For longer than a selection may run before it looks at its signal. */
+function keepThread(): void {
+  for (const start = performance.now(); performance.now() - start < 10; );
+}
+
 describe('a query that does not fit the schema is refused with place and what is accepted', () => {
   const cases: readonly [string, string, RegExp, RegExp][] = [
     [
