@@ -135,6 +135,12 @@ test('showDeleted is accepted without effect', async (t) => {
   assert.equal((await query('{ Block(showDeleted: true) { number } }')).Block.length, 6)
 })
 
+test('the version of a document has no signature while its block has no seal', async (t) => {
+  const { query } = await openGraphqlRoom(t, { signers: () => [] })
+  const { Block } = await query('{ Block(limit: 1) { _version { height signature { type } } } }')
+  assert.deepEqual(Block, [{ _version: [{ height: 1, signature: null }] }])
+})
+
 test('commits are found by CID or docID in every collection', async (t) => {
   const { query, errors } = await openGraphqlRoom(t)
   const { Log, Block } = await query(

@@ -16,3 +16,13 @@ test('a View is described by the words in its SDL, or by its ID where there are 
   assert.equal(descriptionOf(`"  " ${type}`), `Rows of the View ${id}.`)
   assert.equal(descriptionOf(type), `Rows of the View ${id}.`)
 })
+
+test('a field of a View is described by the words in its SDL, or by its name where there are none', () => {
+  const sdl = 'type Payment { "\\n Who was paid. " to: String "  " from: String at: Int }'
+  const view = { id, name: 'Payments', slot: 1, rowType: parseRowType(sdl), query: null }
+  const { attributes } = viewEntity(view, null)
+  assert.deepEqual(
+    ['to', 'from', 'at'].map((name) => attributes.get(name)?.description),
+    ['Who was paid.', 'The field from of the View.', 'The field at of the View.'],
+  )
+})

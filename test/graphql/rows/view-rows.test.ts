@@ -21,13 +21,16 @@ import { rowTermValue } from '../../../src/views/rows.ts'
 const rows = { name: 'Counted', slot: 3 }
 const perChunk = 4
 
-/** A chunk of rows with their position as text and as number; those that are broken end amid a value. */
-function chunkOf(first: number, isBroken: boolean): Chunk {
+type Broken = 'amid a value' | 'from the start'
+
+/** A chunk of rows with their position as text and as number. */
+function chunkOf(first: number, broken: Broken | null): Chunk {
   const out = createByteWriter()
   const lengths = Array.from({ length: perChunk }, (_, index) => {
     const start = out.at
     writeRow(out, [`text ${first + index}`, first + index], 10 * (first + index))
-    if (isBroken) out.at -= 3
+    if (broken === 'amid a value') out.at -= 3
+    if (broken === 'from the start') out.bytes[start] = 0
     return out.at - start
   })
   const raw = createByteWriter()
@@ -38,8 +41,8 @@ function chunkOf(first: number, isBroken: boolean): Chunk {
 }
 
 /** Three chunks of a block, which chunks were opened, and how many bytes were noted. */
-function openView({ isBroken = false, isStored = true } = {}) {
-  const chunks = [0, 4, 8].map((first) => chunkOf(first, isBroken))
+function openView({ broken = null as Broken | null, isStored = true } = {}) {
+  const chunks = [0, 4, 8].map((first) => chunkOf(first, broken))
   const opened: number[] = []
   const noted: number[] = []
   let lookups = 0
@@ -111,7 +114,6 @@ test('a View has rows of a root and a number only where both are right', () => {
 })
 
 test('rows that cannot be read say whose they are, each time', () => {
-  const { view } = openView({ isBroken: true })
   const isOfView = (error: unknown): boolean => {
     assert.ok(error instanceof ServiceError)
     const { code, message, facts } = error
@@ -120,8 +122,11 @@ test('rows that cannot be read say whose they are, each time', () => {
     assert.deepEqual([facts['view'], facts['height']], ['Counted', 7])
     return true
   }
-  const row = rowAt(view, 0)
-  for (let time = 0; time < 2; time++) assert.throws(() => viewValue(row, rows, 2), isOfView)
   const search = { chunk: 0, field: 1, value: rowTermValue(0) }
-  assert.throws(() => viewPositions(view, rows, search), isOfView)
+  for (const broken of ['amid a value', 'from the start'] as const) {
+    const { view } = openView({ broken })
+    const row = rowAt(view, 0)
+    for (let time = 0; time < 2; time++) assert.throws(() => viewValue(row, rows, 2), isOfView)
+    assert.throws(() => viewPositions(view, rows, search), isOfView)
+  }
 })
