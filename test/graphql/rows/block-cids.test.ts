@@ -2,18 +2,18 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { cidsOf, createCidCache, proofsOf } from '../../../src/graphql/rows/block-cids.ts'
 import { type BlockView, openBlockView } from '../../../src/graphql/rows/block-view.ts'
-import { createOpenedViews } from '../../../src/graphql/rows/opened-views.ts'
 import { testNetwork } from '../../support/chain/sealed-blocks.ts'
 import { createTestBudget, openGraphqlRoom } from '../support/graphql-room.ts'
 
 test('CIDs of a block are made once for all requests, and its proofs as well', async (t) => {
   const { store } = await openGraphqlRoom(t)
   const cids = createCidCache()
+  const noted: number[] = []
   store.reader.read((snapshot) => {
     const { tail = 0 } = snapshot.range() ?? {}
     const request = (): { view: BlockView; documents: () => number } => {
       const budget = createTestBudget()
-      const opened = createOpenedViews(budget)
+      const opened = { note: (_: BlockView, bytes: number) => void noted.push(bytes) }
       const session = { network: testNetwork, snapshot, budget, cids, opened }
       const shared = { ...session, missing: null, attested: null }
       const view = openBlockView(shared, snapshot, tail) ?? assert.fail('it is stored')
@@ -23,6 +23,7 @@ test('CIDs of a block are made once for all requests, and its proofs as well', a
     const made = cidsOf(first.view)
     const { count, root } = first.view.header
     assert.deepEqual([made.root, made.inOrder.length, first.documents()], [root, count, count])
+    assert.equal(noted.at(-1), (1 + count) * 320, 'bytes that they take')
     const proofs = proofsOf(first.view)
     assert.deepEqual([cidsOf(first.view), proofsOf(first.view)], [made, proofs])
     assert.equal(first.documents(), 2 * count)

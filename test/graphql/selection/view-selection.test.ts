@@ -181,13 +181,23 @@ function keepThread(): void {
   for (const start = performance.now(); performance.now() - start < 10; );
 }
 
+/** Under their first names. */
+const logFields =
+  '_docID, address, data, transactionHash, blockHash, removed, topics, blockNumber, transactionIndex, logIndex, block_id, transaction_id, _attestations'
+
 describe('a query that does not fit the schema is refused with place and what is accepted', () => {
   const cases: readonly [string, string, RegExp, RegExp][] = [
     [
       'an unknown field',
       'Log {\n data\n inputData }',
       /^the query, line 3, column 2: Cannot query field "inputData"/,
-      /^Accepted are _docID, address, .*, block, transaction/,
+      new RegExp(`^Accepted are ${logFields}, block, transaction, _version, _proof\\.$`),
+    ],
+    [
+      'an unknown field to group by',
+      'Log(groupBy: [sender]) { data }',
+      /column 15: Value "sender" does not exist/,
+      new RegExp(`^Accepted are ${logFields}, block, transaction\\.$`),
     ],
     [
       'an unknown field below',
