@@ -4,7 +4,6 @@ import {
   maxObjectBytes,
   maxOrderKeys,
   maxPatternLength,
-  maxRowComparisons,
   maxValues,
 } from '../../../src/graphql/budget/limits.ts'
 import { commonSettings } from '../../../src/service/settings/common-settings.ts'
@@ -153,24 +152,6 @@ test('cost counts a document again for every 8 conditions and keys', async (t) =
   }
   assert.equal(await ofBlocks(7), blocks, 'with one for where the block is')
   assert.equal(await ofBlocks(8), 2 * blocks)
-})
-
-test('a single row is refused beyond its limit of comparisons', async (t) => {
-  const shape = { transactions: 1, logs: 0, entries: 0, calldataBytes: 60_000 }
-  const chain = createChain({ count: 1, shape })
-  const { query, errors } = await openGraphqlRoom(t, { chain, limits: { maxConditions: 10_000 } })
-  const [{ input }] = (await query('{ Transaction { input } }')).Transaction
-  const text = 'query ($f: TransactionFilterArg) { Transaction(filter: $f) { hash } }'
-  const patterns = (count: number) => ({
-    f: { _or: list(count, (index) => ({ input: { _like: `%z${index}%` } })) },
-  })
-  const each = 1 + Math.floor(input.length / 64)
-  const enough = Math.floor(maxRowComparisons / each)
-  assert.ok(enough < 2_000, 'long values count for more')
-  assert.deepEqual(await query(text, patterns(enough)), { Transaction: [] })
-  assert.deepEqual(await errors(text, patterns(enough + 1)), [
-    'A single row, with what hangs on it, takes more than 250000 comparisons. Ask for the documents below it by a query of their own, or use fewer conditions and aggregates.',
-  ])
 })
 
 test('conditions count names and objects in the text and at every use of a variable', async (t) => {
