@@ -6,7 +6,7 @@ import type { Seal } from '../../../src/primitives/seal.ts'
 import { encodeSealedBlock } from '../../../src/primitives/sealed-block.ts'
 import { encodeSealsAnswer } from '../../../src/primitives/vote-exchange.ts'
 import { createChain, shapes } from '../../support/chain/block-factory.ts'
-import { sealBlock, type TestSealedBlock } from '../../support/chain/sealed-blocks.ts'
+import { sealBlock, type TestSealedBlock, testSigner } from '../../support/chain/sealed-blocks.ts'
 import { storedChain } from '../../support/test-store.ts'
 import {
   alice,
@@ -55,6 +55,17 @@ describe('votes', () => {
     const again = encodeSealedBlock([{ ...byAlice.seal, createdAt: '2031-01-01T00:00:00Z' }], null)
     for (const replay of [byAlice.bytes, again, byAlice.bytes])
       assert.equal(ruleOf(await host.receive(replay)), 'something-new')
+    assert.deepEqual(signersOf(host.store, 1), [alice.identity])
+  })
+
+  test('a signer that is known with another signature is not believed for that', async (t) => {
+    const host = await openApplier(t, both)
+    host.stand(source, alice, bob)
+    await host.receive(byAlice)
+    const other = at(createChain({ count: 2, from: 1 }), 1)
+    const { signatureValue } = sealBlock(other, alice).seal
+    const forged = encodeSealedBlock([{ ...byAlice.seal, signatureValue }, byBob.seal], null)
+    assert.equal(ruleOf(await host.receive(forged)), 'valid-signature')
     assert.deepEqual(signersOf(host.store, 1), [alice.identity])
   })
 
@@ -179,6 +190,33 @@ describe('two roots for one block', () => {
     await host.receive(honest)
     assert.equal(rootOf(host), root)
     assert.ok(host.applier.wants().every(({ purpose }) => purpose === 'gap'))
+  })
+
+  test('documents are asked for no longer once more signers sealed those that are stored', async (t) => {
+    const dave = testSigner('dave', 'Ed25519')
+    const five = [alice, bob, carol, mallory, dave]
+    const host = await openApplier(t, { accepted: five })
+    host.stand(source, ...five)
+    const isAsked = (): boolean =>
+      host.applier.wants().some(({ purpose }) => purpose === 'documents')
+    await host.receive(forgedBy(carol))
+    for (const signer of [alice, bob])
+      await host.receive(encodeSealedBlock([sealBlock(source, signer).seal], null))
+    assert.ok(isAsked())
+    for (const signer of [mallory, dave])
+      await host.receive(encodeSealedBlock([forgedBy(signer).seal], null))
+    assert.deepEqual([isAsked(), rootOf(host)], [false, forgedBy(carol).seal.merkleRoot])
+  })
+
+  test('a signature that is known counts for its own root alone', async (t) => {
+    const host = await openApplier(t, three)
+    host.stand(source, alice, bob, carol)
+    await host.receive(encodeSealedBlock([honest.seal], null))
+    const { seal: other } = forgedBy(bob)
+    const { merkleRoot } = other
+    const forged = encodeSealedBlock([{ ...honest.seal, merkleRoot }, other], null)
+    assert.equal(ruleOf(await host.receive(forged)), 'valid-signature')
+    assert.deepEqual(signersOf(host.store, 1), [alice.identity])
   })
 
   test('of three roots those that few sealed are not taken for the one that most did', async (t) => {
