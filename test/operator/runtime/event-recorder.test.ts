@@ -142,9 +142,15 @@ test('what happened while an Event could not be written is counted at the end', 
   await recorder.close()
   assert.deepEqual([created.length, attempts], [1, 3])
   assert.partialDeepStrictEqual(counted, [{ series: { count: 2 } }])
+})
+
+test('what happens again after the end is counted no more', async () => {
+  const recorder = open()
+  recorder.record(type, object, occurrence)
+  await recorder.close()
   recorder.record(type, object, occurrence)
   await pass(60_000)
-  assert.equal(attempts, 3)
+  assert.equal(attempts, 1)
 })
 
 test('an Event that is still to be written is not made twice, however long ago it happened', async () => {
