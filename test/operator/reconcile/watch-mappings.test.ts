@@ -1,11 +1,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Condition } from '../../../operator/api/status.ts'
-import type { Generator } from '../../../operator/api.ts'
+import type { Generator, Resource } from '../../../operator/api.ts'
 import { startWatches } from '../../../operator/reconcile/watch-mappings.ts'
+import { hostObjects } from '../../../operator/resources/host-objects.ts'
+import { viewConfigMap } from '../../../operator/resources/objects/view-config-maps.ts'
 import type { Change } from '../../../operator/runtime/cache/object-cache.ts'
 import type { KubernetesObject } from '../../../operator/runtime/client/kubernetes-object.ts'
-import { readGenerator, readHost } from '../../support/resources/operator-cases.ts'
+import { hostContext, readGenerator, readHost } from '../../support/resources/operator-cases.ts'
+import { viewWith } from '../../support/resources/view-cases.ts'
 import { viewOf } from '../support/operator-view.ts'
 
 function hostOf(name: string, observedGeneration?: number): KubernetesObject {
@@ -50,6 +53,125 @@ test('what can no longer be read in a namespace is told to the resources in ther
   assert.deepEqual(added, ['apps/near owned'])
   turns.get('Generator')?.()
   assert.deepEqual(added, ['apps/near owned', 'apps/near owned', 'others/far owned'])
+})
+
+/** What is reconciled because of changes in a cluster where these objects were before. */
+function watched(...objects: readonly object[]) {
+  const view = viewOf(objects as readonly KubernetesObject[])
+  const added: string[] = []
+  const of = (kind: string) => ({
+    add: (key: string, urgency: string) => void added.push(`${kind} ${key} ${urgency}`),
+  })
+  startWatches(view, { Generator: of('Generator'), Host: of('Host'), View: of('View') })
+  const told = (tell: (reflector: (typeof view.reflectors)[number]) => void): string[] => {
+    added.length = 0
+    for (const reflector of view.reflectors) tell(reflector)
+    return [...new Set(added)].toSorted()
+  }
+  return {
+    put: (object: object) => told((reflector) => reflector.put(object as KubernetesObject)),
+    remove: ({ kind, metadata }: Resource) =>
+      told(({ type, forget }) => {
+        if (type.kind === kind) forget(`${metadata.namespace}/${metadata.name}`, metadata.uid)
+      }),
+  }
+}
+
+const plain = readHost('host-minimal')
+const { namespace: apps } = plain.metadata
+const mainnet = `Host ${apps}/mainnet`
+const changedTo = <R extends Resource>(resource: R, metadata: object, more: object = {}): R => ({
+  ...resource,
+  ...more,
+  metadata: { ...resource.metadata, ...metadata },
+})
+
+test('a resource is reconciled when people change it, and not when its status is written', () => {
+  const { put, remove } = watched(plain)
+  assert.deepEqual(put(changedTo(plain, {}, { status: { pods: '1/1' } })), [])
+  for (const metadata of [
+    { generation: 7 },
+    { generation: 7, labels: { tier: 'public' } },
+    { generation: 7, annotations: { 'viewmesh.io/reconcile-at': 'now' } },
+    { generation: 7, deletionTimestamp: '2026-01-01T00:00:00Z' },
+  ])
+    assert.deepEqual(put(changedTo(plain, metadata)), [`${mainnet} user`])
+  assert.deepEqual(remove(plain), [`${mainnet} user`])
+  assert.deepEqual(put(changedTo(plain, { uid: 'the next' })), [`${mainnet} user`])
+})
+
+test('a resource is reconciled when another operator takes it, and not when one begins', () => {
+  const { put } = watched(plain)
+  const managedBy = (name: string) => changedTo(plain, {}, { status: { managedBy: name } })
+  assert.deepEqual(put(managedBy('a/operator')), [])
+  assert.deepEqual(put(managedBy('a/operator')), [])
+  assert.deepEqual(put(managedBy('b/operator')), [`${mainnet} user`])
+})
+
+const hostSelector = { matchLabels: { tier: 'public' } }
+const registryID = `0x${'1'.repeat(64)}`
+const senders = viewWith('senders', { registryID, hostSelector }, apps)
+const open = changedTo(plain, { name: 'open', uid: 'open', labels: { tier: 'public' } })
+
+test('Hosts are reconciled when a View that selects them, or did, changes, not for its figures', () => {
+  const { put, remove } = watched(plain, open)
+  const [own, selected] = [`View ${apps}/senders user`, `Host ${apps}/open owned`]
+  assert.deepEqual(put(senders), [selected, own])
+  assert.deepEqual(put(changedTo(senders, {}, { status: { rows: 7 } })), [])
+  const known = changedTo(senders, {}, { status: { viewID: registryID } })
+  assert.deepEqual(put(known), [selected])
+  const spec = { ...senders.spec, hostSelector: { matchLabels: { name: 'none' } } }
+  assert.deepEqual(put(changedTo(known, { generation: 2 }, { spec })), [selected, own])
+  assert.deepEqual(put(changedTo(known, { generation: 3 }, { spec })), [own])
+  const everywhere = { ...senders.spec, hostSelector: {} }
+  const all = [`${mainnet} owned`, selected, own]
+  assert.deepEqual(put(changedTo(known, { generation: 4 }, { spec: everywhere })), all)
+  assert.deepEqual(remove(senders), all)
+})
+
+test('Views are reconciled when a Host that they select, or did, changes, not for its status', () => {
+  const { put, remove } = watched(senders)
+  const [own, selecting] = [`Host ${apps}/open user`, `View ${apps}/senders owned`]
+  assert.deepEqual(put(plain), [`${mainnet} user`])
+  assert.deepEqual(put(open), [own, selecting])
+  assert.deepEqual(put(changedTo(open, {}, { status: { pods: '1/1' } })), [])
+  assert.deepEqual(put(changedTo(open, { labels: {} })), [own, selecting])
+  assert.deepEqual(put(changedTo(open, { labels: {}, generation: 2 })), [own])
+  assert.deepEqual(put(open), [own, selecting])
+  assert.deepEqual(remove(open), [own, selecting])
+})
+
+test('what is kept for a View is of concern to its Hosts, and what is made for a Host to it alone', () => {
+  const namesake = viewWith('mainnet', { registryID, hostSelector }, apps)
+  const { put, remove } = watched(plain, open, senders, namesake)
+  const kept = viewConfigMap(senders, { name: 'a.view', bytes: '' })
+  const own = `View ${apps}/senders owned`
+  assert.deepEqual(put(kept), [`Host ${apps}/open owned`, own])
+  const config = hostObjects(plain, hostContext).objects.find(({ kind }) => kind === 'ConfigMap')
+  assert.deepEqual(put({ ...config }), [`${mainnet} owned`])
+  assert.equal(put({ ...config, metadata: { ...config?.metadata, labels: {} } }).length, 0)
+  remove(senders)
+  assert.deepEqual(put(kept), [own])
+})
+
+test('what cannot be read anywhere is told to all resources', () => {
+  const view = viewOf([plain, senders].map((object) => object as KubernetesObject))
+  let turn = (): void => undefined
+  const [first] = view.reflectors
+  assert.ok(first)
+  const onTurn = (listener: () => void) => {
+    turn = listener
+    return () => undefined
+  }
+  const added: string[] = []
+  const add = (key: string): void => void added.push(key)
+  startWatches(
+    { ...view, reflectors: [{ ...first, onTurn }] },
+    { Generator: { add }, Host: { add }, View: { add } },
+  )
+  added.length = 0
+  turn()
+  assert.deepEqual(added.toSorted(), [`${apps}/mainnet`, `${apps}/senders`])
 })
 
 test('a Host is reconciled when its Generator becomes Ready or not, and not for each block', () => {

@@ -1,9 +1,12 @@
-/** A view of a cluster that has just these objects, from the same caches that the operator uses. */
+/**
+ * A view of a cluster that has just these objects, from the same caches that the operator uses. What its reflectors
+ * are told changes it, as answers to writes do.
+ */
 import {
   type ClusterView,
   openClusterView,
 } from '../../../operator/reconcile/observe/cluster-view.ts'
-import { createObjectCache } from '../../../operator/runtime/cache/object-cache.ts'
+import { type Change, createObjectCache } from '../../../operator/runtime/cache/object-cache.ts'
 import type { Reflector, ReflectorOptions } from '../../../operator/runtime/cache/reflector.ts'
 import type { KubernetesObject } from '../../../operator/runtime/client/kubernetes-object.ts'
 import { isSelectedBy } from '../../../operator/runtime/client/label-selector.ts'
@@ -18,15 +21,21 @@ function reflectorOf<T extends KubernetesObject, C>(
   { type, keep, labelSelector }: ReflectorOptions<T, C>,
   objects: readonly KubernetesObject[],
 ): Reflector<C> {
-  const cache = createObjectCache<C>(() => undefined)
-  for (const object of objects) {
+  const listeners = new Set<(change: Change<C>) => void>()
+  const cache = createObjectCache<C>((change) => {
+    for (const listener of listeners) listener(change)
+  })
+  let version = 0
+  const put = (object: KubernetesObject): void => {
     const { metadata, kind } = object
-    if (kind !== type.kind) continue
-    if (labelSelector !== undefined && !isSelectedBy(labelSelector, metadata?.labels)) continue
+    if (kind !== type.kind) return
+    if (labelSelector !== undefined && !isSelectedBy(labelSelector, metadata?.labels)) return
     const key = keyOf(metadata?.namespace, metadata?.name ?? '')
     const uid = metadata?.uid ?? `uid-of-${key}`
-    cache.put({ key, uid, resourceVersion: '1', value: keep(object as T) })
+    version += 1
+    cache.put({ key, uid, resourceVersion: `${version}`, value: keep(object as T) })
   }
+  for (const object of objects) put(object)
   return {
     type,
     namespace: undefined,
@@ -37,10 +46,13 @@ function reflectorOf<T extends KubernetesObject, C>(
     initialized: async () => undefined,
     get: (namespace, name) => cache.get(keyOf(namespace, name)),
     list: () => cache.values(),
-    onChange: () => () => undefined,
+    onChange: (listener) => {
+      listeners.add(listener)
+      return () => void listeners.delete(listener)
+    },
     silentForMs: () => 0,
-    put: () => undefined,
-    forget: () => undefined,
+    put,
+    forget: (key, uid) => cache.forget(key, uid),
     close: async () => undefined,
   }
 }
