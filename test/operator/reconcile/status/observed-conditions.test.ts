@@ -370,6 +370,8 @@ test('a node whose head stands still responds, and is said to; one that is offli
   const errors = [{ code: 'CHAIN_TIMEOUT', message: 'geth:8545 did not answer within 10000 ms' }]
   const hanging = { ...standing, upstreamMode: 'offline', errors } as const
   assert.equal(seen(hanging, since + 60_000).reason, 'Unreachable')
+  const silent = { ...standing, upstreamMode: 'offline' } as const
+  assert.equal(seen(silent, since + 60_000).reason, 'Unreachable')
 })
 
 test('a Generator with another chain ID than the Host wants is named with both', () => {

@@ -33,6 +33,8 @@ test('a pod that crashed with a wrong key says how to go on once the key is righ
   const own = `${crash('IDENTITY_LOCKED')} Set a variable.`
   const problem = { reason: 'IdentityConflict', message: 'No.' } as const
   assert.equal(adviceFor(host, 'IDENTITY_LOCKED', { ...fine, problem }), own)
+  const lack = { reason: 'KeyMissing', message: 'No.' } as const
+  assert.equal(adviceFor(host, 'IDENTITY_LOCKED', { ...fine, lack }), own)
   assert.equal(adviceFor(host, 'IDENTITY_LOCKED', null), own)
 })
 
