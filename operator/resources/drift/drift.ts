@@ -158,12 +158,11 @@ function isWhole(kind: unknown, path: string, name: string): boolean {
   return path.startsWith('spec.') && selectors.includes(name)
 }
 
-function isLeftOut(desired: unknown, { path, isWhole }: Place): boolean {
+function isLeftOut(desired: unknown, { path }: Place): boolean {
   const isZero = [null, false, 0, ''].some((zero) => zero === desired)
   const isEmpty = isPlainObject(desired) && Object.keys(desired).length === 0
   const name = lastOf(path)
   const isTemplate = path.startsWith('spec.template.')
-  if (isWhole && Array.isArray(desired)) return desired.length === 0
   return isTemplate && (isZero || isEmpty) && !meaningfulZeros.includes(name)
 }
 

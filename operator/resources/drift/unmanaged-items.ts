@@ -36,7 +36,7 @@ export function unmanagedItemsOf(
   path: readonly Step[] = [],
 ): UnmanagedItem[] {
   if (Array.isArray(wanted)) return Array.isArray(live) ? inList(wanted, live, path) : []
-  if (!isObject(wanted) || !isObject(live)) return []
+  if (!isObject(wanted)) return []
   return Object.entries(wanted).flatMap(([name, value]) =>
     unmanagedItemsOf(value, fieldOf(live, name), [...path, name]),
   )

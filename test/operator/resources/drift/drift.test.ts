@@ -54,6 +54,18 @@ test('every single field that is edited is noticed', () => {
   }
 })
 
+test('a field without a value is not asked for, and counts as added where nothing may be', () => {
+  const desired = { kind: 'NetworkPolicy', metadata: { a: undefined }, spec: { b: undefined } }
+  const live = { kind: 'NetworkPolicy', metadata: { a: 'x' }, spec: { b: 'y' } }
+  assert.deepEqual(driftOf(desired, live), [{ path: 'spec.b', live: 'y', addition: '/spec/b' }])
+})
+
+test('an empty list that is asked for may be left out, and one that is not empty may not', () => {
+  const policy = (spec: object): object => ({ kind: 'NetworkPolicy', spec })
+  assert.deepEqual(pathsOf(policy({ ingress: [] }), policy({})), [])
+  assert.deepEqual(pathsOf(policy({ ingress: [{}] }), policy({})), ['spec.ingress'])
+})
+
 test('what the API server and others add is left alone', () => {
   const desired = {
     kind: 'StatefulSet',

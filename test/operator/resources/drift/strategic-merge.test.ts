@@ -13,6 +13,10 @@ test('objects are merged field by field', () => {
   )
 })
 
+test('a field without a value leaves what is there', () => {
+  assert.deepEqual(mergeStrategically({ a: 1 }, { a: undefined, b: undefined }), { a: 1 })
+})
+
 test('containers, volumes and variables are merged by name; what is new comes last', () => {
   const ours = {
     containers: [{ name: 'host', image: 'ours', env: [{ name: 'CHAIN_NAME', value: 'Ethereum' }] }],

@@ -42,6 +42,16 @@ test('it is taken out whatever its status has become meanwhile, and only where i
     { op: 'test', path: '/spec/template/spec/containers/0/name', value: 'hostx' },
     { op: 'remove', path: '/spec/template/spec/containers/0' },
   ])
+  assert.deepEqual(removalsOf(template([host]), unmanagedItemsOf(wanted, live)), [])
+})
+
+test('of many items the last goes first, so that the places of the others stay what they are', () => {
+  const strangers = Array.from({ length: 11 }, (_, index) => ({ name: `host${index}` }))
+  const paths = removed(template(strangers), template([...strangers, host]))
+  assert.deepEqual(
+    paths,
+    strangers.map((_, index) => `/spec/template/spec/containers/${10 - index}`),
+  )
 })
 
 test('the object records unmanaged items until they are gone, whichever operator removes them', () => {
@@ -63,7 +73,13 @@ test('the object records unmanaged items until they are gone, whichever operator
 })
 
 test('an edited record of unmanaged items removes nothing but the record', () => {
-  for (const text of ['', 'no JSON', '{"a":1}', '[{"list":7,"item":{"key":"name"}}]']) {
+  const list = ['spec', 'template', 'spec', 'containers']
+  const edits = [
+    { list: 7, item: { key: 'name' } },
+    { list: [...list, null], item: { key: 'name' } },
+    { list, item: null },
+  ]
+  for (const text of ['', 'no JSON', '{"a":1}', ...edits.map((one) => JSON.stringify([one]))]) {
     const live = {
       ...template([host]),
       metadata: { annotations: { 'viewmesh.io/strangers': text } },
