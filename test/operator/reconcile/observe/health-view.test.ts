@@ -132,6 +132,40 @@ test('of peers a thousand are read, more than any program has', () => {
   assert.deepEqual([peersOf(1_024), peersOf(1_025)], [1_024, 1_024])
 })
 
+test('of errors twenty are read, and of signers 512', () => {
+  const many = (count: number) => {
+    const errors = Array.from({ length: count }, () => ({ code: 'A', message: 'no' }))
+    const signers = Array.from({ length: count }, (_, index) => ({
+      identity: `02${index.toString(16).padStart(64, '0')}`,
+      source: 'file',
+    }))
+    return parseHealth(JSON.stringify({ ...report, errors, signers }))
+  }
+  assert.deepEqual(
+    [20, 21].map(many).map((view) => view?.errors.length),
+    [20, 20],
+  )
+  assert.deepEqual(
+    [512, 513].map(many).map((view) => view?.signers?.length),
+    [512, 512],
+  )
+})
+
+test('texts, times and numbers are read up to their bounds, and nothing beyond', () => {
+  const read = (more: object) => parseHealth(JSON.stringify({ ...report, ...more }))
+  const idOf = (length: number): unknown => read({ p2p: { self: { id: 'a'.repeat(length) } } })
+  assert.partialDeepStrictEqual(idOf(128), { peerID: 'a'.repeat(128) })
+  assert.partialDeepStrictEqual(idOf(129), { peerID: null })
+  const timeOf = (digits: number): unknown =>
+    read({ last_processed: `2026-01-02T03:04:05.${'0'.repeat(digits)}Z` })?.lastBlockTime
+  assert.deepEqual([timeOf(19), timeOf(20)], ['2026-01-02T03:04:05Z', null])
+  const numbers = [0, -1, Number.MAX_SAFE_INTEGER, 2 ** 53]
+  assert.deepEqual(
+    numbers.map((head) => read({ head })?.head),
+    [0, null, Number.MAX_SAFE_INTEGER, null],
+  )
+})
+
 test('what is kept of answers takes little memory, however long they are', () => {
   const before = usedBytes()
   const views = Array.from({ length: 50 }, () =>
@@ -150,6 +184,10 @@ test('what is kept of answers takes little memory, however long they are', () =>
 })
 
 test('an error keeps its remedy, which is cut like its message', () => {
+  const cut = { code: 'A'.repeat(513), message: 'm'.repeat(513) }
+  assert.deepEqual(parseHealth(JSON.stringify({ ...report, errors: [cut] }))?.errors, [
+    { code: 'A'.repeat(512), message: 'm'.repeat(512) },
+  ])
   const error = { code: 'CHAIN_TIMEOUT', message: 'no', remedy: 'x'.repeat(513) }
   const view = parseHealth(JSON.stringify({ ...report, errors: [error, { ...error, remedy: 1 }] }))
   assert.deepEqual(view?.errors, [
@@ -167,6 +205,12 @@ test('blocks that come and another peer are no change of state, the last peer th
   assert.equal(isSameState(view, { ...view, headStandsSince: lastBlockTime }), false)
   assert.equal(isSameState(view, { ...view, peers: [...view.peers, 'another'] }), true)
   assert.equal(isSameState(view, { ...view, peers: [] }), false)
+  const hosted = { id: '0x1', state: 'live', name: 'A', type: 'A', message: null } as const
+  const serving = { ...view, views: [{ ...hosted, rows: 7, lastBlock: 9 }] }
+  const further = { ...view, views: [{ ...hosted, rows: 8, lastBlock: 10 }] }
+  assert.equal(isSameState(serving, further), true)
+  const behind = { ...hosted, state: 'lagging', rows: 7, lastBlock: 9 } as const
+  assert.equal(isSameState(serving, { ...view, views: [behind] }), false)
   assert.equal(isSameState(view, null), false)
 })
 

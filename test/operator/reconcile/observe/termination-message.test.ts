@@ -88,6 +88,28 @@ test('a container that cannot be made says what lacks', () => {
 test('a crash of the runtime says its last line', () => {
   const words = parseTerminationMessage('{"level":"info"}\nFatal error: out of memory\n\n')
   assert.deepEqual(words, { ...silent, message: 'Fatal error: out of memory' })
+  const indented = parseTerminationMessage('Fatal error:\n  out of memory \n')
+  assert.equal(indented?.message, 'out of memory')
+})
+
+test('what a program has and should have is known where its failure has both, within a bound', () => {
+  const differenceOf = (facts: object, level = 'fatal'): unknown =>
+    parseTerminationMessage(JSON.stringify({ level, err: { message: 'x', facts } }))?.difference
+  const [found, expected] = ['f'.repeat(129), 'e'.repeat(129)]
+  assert.deepEqual(differenceOf({ found, expected }), {
+    found: found.slice(1),
+    expected: expected.slice(1),
+  })
+  assert.equal(differenceOf({ found }), null)
+  assert.equal(differenceOf({ expected }), null)
+})
+
+test('a failure that a program got over is not why it ended', () => {
+  const [passing, last] = [{ message: 'for a moment' }, { message: 'for good' }]
+  const line = (level: string, err: object): string => JSON.stringify({ level, err })
+  const log = [line('fatal', last), line('error', passing)].join('\n')
+  assert.equal(parseTerminationMessage(log)?.message, 'for good')
+  assert.equal(parseTerminationMessage(line('error', passing)), null)
 })
 
 test('what is kept of a failure has a bound, and no shape is trusted', () => {
