@@ -210,8 +210,8 @@ function namesOf(
   }
 }
 
-/** Whether more than figures changed: Hosts that came or went, states and messages. */
-function isNews({ status }: ViewResource, { hosts = [], rows, lastBlock }: Sums): boolean {
+/** Whether more than figures changed: Hosts that came or went, states and messages, and whether there are figures. */
+function isNews({ status }: ViewResource, { hosts }: Pick<Sums, 'hosts'>): boolean {
   const texts = (all: Sums['hosts'] = []): string =>
     JSON.stringify(
       all.map(({ name, state, served, message, ...figures }) => [
@@ -219,11 +219,5 @@ function isNews({ status }: ViewResource, { hosts = [], rows, lastBlock }: Sums)
         ...[figures.rows === undefined, figures.lastBlock === undefined],
       ]),
     )
-  const hasBegun = (before: unknown, after: unknown): boolean =>
-    (before === undefined) !== (after === undefined)
-  return (
-    texts(status?.hosts) !== texts(hosts) ||
-    hasBegun(status?.rows, rows) ||
-    hasBegun(status?.lastBlock, lastBlock)
-  )
+  return texts(status?.hosts) !== texts(hosts)
 }
