@@ -163,6 +163,7 @@ test('the chain of a replica stays on record while it does not answer, and is no
     undefined,
     lastBlockTime,
   ])
+  assert.deepEqual(chainOf({ ...view, genesis: null, chainID: 7 }).slice(0, 2), [undefined, 7])
   const stranger = { ...view, peerID: 'second', genesis: other, chainID: 6 }
   assert.deepEqual(chainOf(stranger).slice(0, 2), [genesis, 5])
 })
@@ -256,6 +257,7 @@ test('a removed replica of which neither key nor keys claim is left is forgotten
     nodeStatuses(withNodes([known, second], replicas), { ...facts, ...given }).slice(1)
   assert.deepEqual(of({}), [])
   assert.deepEqual(of({ claims: [marked, { ...marked, ordinal: 1 }] }), [remembered])
+  assert.deepEqual(of({ claims: [marked, { ...marked, ordinal: 1, volume: 'data' }] }), [])
   assert.deepEqual(of({ keyring: { exists: false, fingerprints: new Map() } }), [remembered])
   assert.deepEqual(of({ keyring: null }), [remembered])
   assert.equal((of({}, 2)[0] as NodeStatus).keyringFingerprint, 'abc', 'while it is wanted')
@@ -294,6 +296,12 @@ test('a peer ID that was seen before the key was known is not taken for that of 
   assert.equal(nodeStatuses(withNodes([early]), facts)[0]?.peerID, 'first')
   const unasked = { ...facts, views: new Map([[0, undefined]]) }
   assert.equal(nodeStatuses(withNodes([early]), unasked)[0]?.peerID, undefined)
+})
+
+test('the claim of the data says nothing of the identity', () => {
+  const data: PlacedClaim = { ...marked, volume: 'data', claim: keepClaim({}) }
+  const [node] = nodeStatuses(withNodes([]), { ...facts, claims: [data, marked] })
+  assert.deepEqual([node?.keyringFingerprint, node?.keysClaimUID], ['abc', 'claim'])
 })
 
 test('a lost claim leaves on record what it was', () => {

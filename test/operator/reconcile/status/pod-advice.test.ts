@@ -11,8 +11,13 @@ const generator = readGenerator('generator-minimal')
 const fine: IdentityPlan = { generate: [], problem: null, lack: null }
 
 /** What is said of pod 0 that crashed with these words. */
-function adviceFor(resource: Workload, code: string, identity: IdentityPlan | null): string {
-  const err = { code, message: 'It ended.', remedy: 'Set a variable.' }
+function adviceFor(
+  resource: Workload,
+  code: string,
+  identity: IdentityPlan | null,
+  facts: object = {},
+): string {
+  const err = { code, message: 'It ended.', remedy: 'Set a variable.', facts }
   const message = JSON.stringify({ level: 'fatal', err })
   const pod = podWith(resource, {
     state: { waiting: { reason: 'CrashLoopBackOff' } },
@@ -44,6 +49,26 @@ test('a Generator of another chain than its node says what to change in the clus
     adviceFor(generator, code, fine),
     `${crash(code)} Correct spec.upstream; or, to store the other chain from now on, kubectl delete pvc data-mainnet-generator-0 --wait=false, then kubectl delete pod mainnet-generator-0, and let Hosts that have the old chain fetch theirs again the same way.`,
   )
+})
+
+test('a Generator of another chain than its spec names says what to correct, or how to begin', () => {
+  const code = 'GENERATOR_CHAIN_MISMATCH'
+  assert.equal(
+    adviceFor(generator, code, fine),
+    `${crash(code)} Correct spec.upstream; or, where that chain is meant, delete this Generator, and create it with names of its own in spec.chain, such as {name: Local, network: Devnet}, in place of Ethereum and Mainnet, and a Host for it likewise.`,
+  )
+  const chain = { ...generator.spec.chain, id: 1 }
+  assert.equal(
+    adviceFor({ ...generator, spec: { ...generator.spec, chain } }, code, fine),
+    `${crash(code)} Correct spec.upstream or spec.chain.id.`,
+  )
+})
+
+test('hashes that differ are of another chain only where the store says that it is of another', () => {
+  const facts = { found: `0x${'a'.repeat(64)}`, expected: `0x${'b'.repeat(64)}` }
+  const adviceOn = (code: string): string => adviceFor(generator, code, fine, facts)
+  assert.match(adviceOn('STORE_FOREIGN'), /Correct spec\.upstream; or, to store the other chain/)
+  assert.equal(adviceOn('STORE_LOCKED'), `${crash('STORE_LOCKED')} Set a variable.`)
 })
 
 test('a pod whose store is full says how its volume becomes larger', () => {

@@ -119,6 +119,11 @@ test('running pods without one of their Secrets are Ready, with a message and on
   assert.equal(newlyMissingNote(before, after, hold), hold.message)
   assert.equal(newlyMissingNote(after, after, hold), null)
   assert.equal(newlyMissingNote(after, before, null), null)
+  const rolling = { ...running, counts: { ...readyCounts, isRolling: true, updatedReplicas: 0 } }
+  assert.equal(
+    conditionsOf(rolling, { hold }).get('Ready')?.message,
+    conditionsOf(rolling).get('Ready')?.message,
+  )
   const unready = [...conditionsOf({}, { hold }).values()]
   assert.equal(newlyMissingNote(before, unready, hold), null)
 })

@@ -195,6 +195,13 @@ test('a suspended Host says so, with the pods that are still there', () => {
   assert.equal(condition('Suspended', {}), undefined)
 })
 
+test('of a Host that waits for keys nothing is said to go on while it is paused', () => {
+  const lack = { reason: 'KeyMissing', message: 'no key "0"' } as const
+  const findings = { identity: { generate: [], problem: null, lack } }
+  assert.equal(condition('Reconciling', { findings })?.reason, 'Progressing')
+  assert.equal(condition('Reconciling', { findings, spec: { paused: true } }), undefined)
+})
+
 test('a Host whose pods run otherwise than a paused spec wants is as ready as they are', () => {
   const counts = { ...readyCounts, wantedReplicas: 2, replicas: 2, readyReplicas: 2 }
   const readyOf = (more: object): string | undefined =>
