@@ -69,6 +69,21 @@ test('a Host of an earlier version, which has no folder, is read like the others
   assert.equal(parseHostedViews('{"error": "not found"}', [id]), null)
 })
 
+test('of a View that is listed twice the first counts, and what says nothing is left out', () => {
+  const empty = {
+    name: '',
+    type: '',
+    rows: 0,
+    last_block: -1,
+    error: { message: '' },
+    state: 'odd',
+  }
+  const views = [{ ...report, ...empty }, report]
+  assert.deepEqual(parseHostedViews(JSON.stringify({ views }), [id]), [
+    { id, state: 'waiting', name: null, type: null, rows: 0, lastBlock: null, message: null },
+  ])
+})
+
 test('nothing that a pod answers is taken for something else, and texts have a bound', () => {
   const long = { ...report, error: { message: 'x'.repeat(10_000) } }
   const [found] = parseHostedViews(JSON.stringify({ views: [long] }), [id]) ?? []
