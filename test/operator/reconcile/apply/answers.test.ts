@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { beforeEach, test } from 'node:test'
 import type { V1StatefulSet } from '@kubernetes/client-node'
 import type { Host } from '../../../../operator/api.ts'
+import { admissionFacts, noAnswers } from '../../../../operator/reconcile/apply/answers.ts'
 import type { KubernetesObject } from '../../../../operator/runtime/client/kubernetes-object.ts'
 import { readHost } from '../../../support/resources/operator-cases.ts'
 import { reconcileRoom } from '../../support/reconcile-room.ts'
@@ -198,4 +199,20 @@ test('what Kubernetes writes in place of an empty value is no drift either', asy
   room.writes()
   await again(2)
   assert.deepEqual([room.writes(), written()], [[], []])
+})
+
+test('a status names 128 objects with 32 fields each, in their order', () => {
+  const numbered = (name: string, count: number): string[] =>
+    Array.from({ length: count }, (_, index) => `${name}${String(index).padStart(3, '0')}`)
+  const changes = numbered('Secret a', 129).map((object) => ({
+    object,
+    fields: numbered('data.', 33).toReversed(),
+  }))
+  const { changedByAdmission = [] } = admissionFacts(noAnswers(changes.toReversed()))
+  const fields = numbered('data.', 32)
+  assert.deepEqual(
+    changedByAdmission,
+    numbered('Secret a', 128).map((object) => ({ object, fields })),
+  )
+  assert.deepEqual(admissionFacts(noAnswers()), {})
 })

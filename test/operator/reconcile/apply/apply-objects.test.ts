@@ -132,6 +132,7 @@ test('the Event of replaced pods names what of their template changed, and no va
     updatedReplicas: 2,
   })
   await change(withPartition(0), withPartition(1), two, held)
+  await change(host, { ...host, spec: { ...host.spec, replicas: 3 } }, one, held)
   assert.deepEqual(reported, [
     {
       type: 'Normal',

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { V1Service, V1StatefulSet } from '@kubernetes/client-node'
+import type { Host } from '../../../../operator/api.ts'
 import {
   applyDifference,
   type Difference,
@@ -61,6 +62,32 @@ test('what is as it was written needs nothing', () => {
     reported(differencesOf({ view: viewOf(written(wanted)) }, host, wanted, never)),
     [],
   )
+})
+
+test('what is there and not watched is compared as what is watched', () => {
+  const unwatched = new Map(
+    written(wanted).map((object) => [`${object.kind} ${object.metadata?.name}`, object]),
+  )
+  assert.deepEqual(differencesOf({ view: viewOf([]), unwatched }, host, wanted, never), [])
+})
+
+test('a variable that a spec wants no longer is no item of others', async () => {
+  const withVariable = (name: string): Host => {
+    const podTemplate = { spec: { containers: [{ name: 'host', env: [{ name, value: '1' }] }] } }
+    return { ...host, spec: { ...host.spec, podTemplate } }
+  }
+  const [before, after] = ['FORMER', 'NEXT'].map((name) =>
+    hostObjects(withVariable(name), hostContext).objects.slice(-1),
+  )
+  const view = viewOf(written(before ?? []))
+  const [difference] = differencesOf({ view }, host, after ?? [], never)
+  assert.equal(difference?.action, 'change')
+  const { signal } = new AbortController()
+  const parts = { api: room.client.api, view }
+  await applyDifference(parts as never, host, nothingKnown(), difference, signal)
+  const bodies = room.server.requests.map(({ body }) => JSON.stringify(body))
+  assert.equal(bodies.length, 1)
+  assert.ok(!bodies.some((body) => body.includes('viewmesh.io/strangers')))
 })
 
 test('what others edited is corrected, and the fields are named', () => {
