@@ -7,8 +7,28 @@ import { type Hex, keccak256, type TransactionSerializableLegacy } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { registryAddress } from '../../../src/registry/precompile/abi.ts'
 import { registerCall } from '../../../src/registry/precompile/signed-transaction.ts'
+import { readPrepared, writePrepared } from '../../../src/toolkit/deploy/prepared-file.ts'
+import { viewIDs } from '../../../src/views/view-id.ts'
+import { testDirectory } from '../../support/test-store.ts'
 import { openLyingNode } from '../support/lying-node.ts'
 import { heightOf, openRegistryRoom, type Printed } from './support/registry-room.ts'
+
+test('what is prepared is JSON that people can read, of one View and read as it was written', async (t) => {
+  const path = join(testDirectory(t), 'prepared.json')
+  const creator = `0x${'1'.repeat(40)}`
+  const wire = Uint8Array.of(1, 2, 3)
+  const prepared = {
+    ...{ view: 'Things', revision: 1, ...viewIDs(creator, wire), creator, chainId: 1, wire },
+    ...{ hash: null, raw: null },
+  }
+  await writePrepared(path, prepared)
+  const start = /^\{\n {2}"kind": "viewmesh\/prepared-deployment\/1",\n {2}"view": "Things",\n/
+  assert.match(await readFile(path, 'utf8'), start)
+  assert.deepEqual(await readPrepared(path, 'Things'), prepared)
+  await assert.rejects(readPrepared(path, 'Others'), {
+    message: `${path} is a deployment of 'Things'`,
+  })
+})
 
 test('a prepared deployment is sent by another command, and twice is once', async (t) => {
   const { registry, deploy, terminal } = await openRegistryRoom(t)

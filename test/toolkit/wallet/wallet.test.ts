@@ -61,6 +61,7 @@ test('a generated wallet is a keystore for its owner alone, and shows its addres
   assert.equal((await stat(join(path, '..'))).mode & 0o777, 0o700)
   const text = await readFile(path, 'utf8')
   assert.equal(JSON.parse(text).version, 3)
+  assert.match(text, /^\{\n {2}"address": "[0-9a-f]{40}",\n/)
   assert.match(fromKeystore(text, 'testpassword', path), /^0x[0-9a-f]{64}$/)
   assert.deepEqual(await terminal.json('wallet', 'inspect'), { name: 'default', path, address })
 })
@@ -153,6 +154,27 @@ test('a mnemonic and a private key come from a file or from standard input', asy
   const { path, address } = JSON.parse(byKey.stdout)
   assert.equal(address, vectorAddress)
   assert.equal(fromKeystore(await readFile(path, 'utf8'), 'other', path), vectorKey)
+})
+
+test('a wallet is imported of one key, which shares standard input with no password', async (t) => {
+  const terminal = await openTestTerminal(t)
+  for (const [flags, message] of [
+    [['--keystore', 'a', '--key-file', 'b'], 'more than one key to import'],
+    [['--key-file', 'a', '--mnemonic-file', 'b'], 'more than one key to import'],
+    [
+      ['--key-file', '-', '--password-file', '-'],
+      'key and password cannot both be read from standard input',
+    ],
+    [[], 'no key to import'],
+  ] as const) {
+    const { exitCode, stderr } = await terminal.run(['wallet', 'import', ...flags])
+    assert.deepEqual([exitCode, stderr.split('\n')[0]], [2, `error: ${message}`])
+  }
+  assert.deepEqual(await readdir(terminal.homeFolder), [])
+  const password = join(terminal.cwd, 'password')
+  await writeFile(password, 'p')
+  const argv = ['wallet', 'import', '--key-file', '-', '--password-file', password]
+  assert.equal((await terminal.run(argv, { stdin: vectorKey })).exitCode, 0)
 })
 
 test('an invalid mnemonic or key is refused, and not repeated', async (t) => {
