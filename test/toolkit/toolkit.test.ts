@@ -45,13 +45,20 @@ test('an interrupted command ends with 130', async (context) => {
   assert.equal((await run(['view', 'list'], { signal: AbortSignal.abort() })).exitCode, 130)
 })
 
-test('colours are for terminals, and NO_COLOR is heeded', async (context) => {
+test('colours are for terminals that have them, and NO_COLOR is heeded', async (context) => {
   const { run } = await openTestTerminal(context)
   const coloured = await run(['view', 'init', 'One'], { isTTY: true })
   assert.ok(coloured.stdout.includes('\u001b['))
-  const plain = await run(['view', 'init', 'Two'], { isTTY: true, env: { NO_COLOR: '1' } })
-  assert.ok(!plain.stdout.includes('\u001b['))
-  assert.ok(!(await run(['view', 'init', 'Three'])).stdout.includes('\u001b['))
+  const unsaid = await run(['view', 'init', 'Two'], { isTTY: true, env: { NO_COLOR: '' } })
+  assert.ok(unsaid.stdout.includes('\u001b['))
+  for (const [name, env] of [
+    ['Three', { NO_COLOR: '1' }],
+    ['Four', { TERM: 'dumb' }],
+  ] as const) {
+    const plain = await run(['view', 'init', name], { isTTY: true, env })
+    assert.ok(!plain.stdout.includes('\u001b['))
+  }
+  assert.ok(!(await run(['view', 'init', 'Five'])).stdout.includes('\u001b['))
 })
 
 test('without a project Views are in the home folder, within one in it', async (context) => {

@@ -1,6 +1,47 @@
 import assert from 'node:assert/strict'
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { test } from 'node:test'
-import { embeddedEnvironment } from '../../../src/toolkit/deploy/embedded-host.ts'
+import type { Terminal } from '../../../src/toolkit/cli/terminal.ts'
+import {
+  embeddedEnvironment,
+  embeddedUrl,
+  openEmbeddedHost,
+} from '../../../src/toolkit/deploy/embedded-host.ts'
+import { freePorts } from '../../support/free-port.ts'
+import { testDirectory } from '../../support/test-store.ts'
+
+test('a Host of the toolkit is reached on this machine, wherever else it listens', () => {
+  const urlOf = (DB_API_ADDR?: string): string =>
+    embeddedUrl({ env: { DB_API_ADDR } } as Pick<Terminal, 'env'> as Terminal)
+  for (const unsaid of [undefined, '']) assert.equal(urlOf(unsaid), 'http://127.0.0.1:9181')
+  for (const host of ['', '0.0.0.0', '[::]', '127.0.0.1'])
+    assert.equal(urlOf(`${host}:99`), 'http://127.0.0.1:99')
+  assert.equal(urlOf('[::1]:99'), 'http://[::1]:99')
+  assert.equal(urlOf('10.0.0.1:99'), 'http://10.0.0.1:99')
+})
+
+test('a Host that does not start is told with its last five lines, and leaves no token', async (t) => {
+  const folder = join(testDirectory(t), 'host')
+  const [port] = await freePorts(1)
+  const env = { DB_API_ADDR: `127.0.0.1:${port}`, LOG_LEVEL: 'loud' }
+  const { signal } = new AbortController()
+  await assert.rejects(
+    openEmbeddedHost({ env, signal } as Pick<Terminal, 'env' | 'signal'> as Terminal, folder),
+    (error) => {
+      const { code, message, facts } = error as Record<string, unknown>
+      assert.equal(code, 'TOOLKIT_HOST_ENDED')
+      const [first, ...lines] = String(message).split('\n')
+      assert.match(`${first}`, /^the Host ended \(exit code [1-9]\d*\); its last lines:$/)
+      const log = readFileSync(join(folder, 'log'), 'utf8').trim().split('\n')
+      assert.deepEqual(lines, log.slice(-5))
+      assert.match(lines.join(), /LOG_LEVEL/)
+      assert.deepEqual(facts, { log: join(folder, 'log') })
+      return true
+    },
+  )
+  assert.equal(existsSync(join(folder, 'admin-token')), false)
+})
 
 test('a Host of the toolkit gets settings, and neither keys nor passwords of wallets', () => {
   const secrets = { VIEWMESH_PRIVATE_KEY: '0x01', VIEWMESH_WALLET_PASSWORD: 'secret' }

@@ -1,0 +1,34 @@
+/** Where a chain is asked why a registration failed, and how that is said. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { cometUrlOf, endText } from '../../../src/toolkit/deploy/ended-registration.ts'
+
+test('the consensus RPC is that of the flag, else of the environment as a Host has it', () => {
+  const env = { REGISTRY_RPC_URL: 'ws://node:26657/websocket' }
+  assert.equal(cometUrlOf({ env }, {}), 'http://node:26657/websocket')
+  assert.equal(cometUrlOf({ env }, { comet: 'wss://other:1' }), 'https://other:1/')
+  assert.equal(cometUrlOf({ env }, { comet: 'http://other:1' }), 'http://other:1/')
+  assert.equal(cometUrlOf({ env: {} }, {}), null)
+  assert.equal(cometUrlOf({ env: { REGISTRY_RPC_URL: '' } }, {}), null)
+})
+
+test('what is no URL of a consensus RPC is wrong usage of what named it', () => {
+  const refused = (given: string, flag: string) => ({
+    code: 'TOOLKIT_USAGE_INVALID',
+    message: `"${given}" is not a URL of a consensus RPC`,
+    remedy: `Give http:// or https:// with ${flag}.`,
+  })
+  assert.throws(() => cometUrlOf({ env: {} }, { comet: '' }), refused('', '--comet'))
+  const env = { REGISTRY_RPC_URL: 'node:26657' }
+  assert.throws(() => cometUrlOf({ env }, {}), refused('node:26657', 'REGISTRY_RPC_URL'))
+})
+
+test('how a registration ended is said with the words of the chain, where it has any', () => {
+  const [refused, late] = [
+    'the other chain refused it',
+    'the other chain did not answer within five minutes',
+  ]
+  assert.equal(endText({ kind: 'refused', error: ' no\n\u001b[2Jroom ' }), `${refused}: no room`)
+  assert.equal(endText({ kind: 'refused', error: ' \n' }), refused)
+  assert.equal(endText({ kind: 'timedOut', error: '' }), late)
+})
