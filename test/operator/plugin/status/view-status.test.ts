@@ -2,7 +2,11 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { ViewStatus } from '../../../../operator/api/view-status.ts'
 import type { ViewResource } from '../../../../operator/api.ts'
-import { viewScreenLines, viewSummaryOf } from '../../../../operator/plugin/status/view-summary.ts'
+import {
+  viewOverviewLines,
+  viewScreenLines,
+  viewSummaryOf,
+} from '../../../../operator/plugin/status/view-summary.ts'
 import { plainDefinition, viewWith } from '../../../support/resources/view-cases.ts'
 import { kubernetesRoom } from '../../support/kubernetes-room.ts'
 import { send, status } from '../../support/kubernetes-server.ts'
@@ -55,6 +59,17 @@ test('a View is shown on a screen with its IDs, its rows, and how it stands at e
     '  rows         7',
     '  last block   90',
     `  ${message}`,
+  ])
+})
+
+test('a View that no operator has looked at is known by what its spec names', () => {
+  const named = { ...viewWith('payments', { registryID: address }, 'apps'), status: {} }
+  const summary = viewSummaryOf(named)
+  assert.deepEqual([summary.id, summary.address, summary.hosts], [null, address, []])
+  const [, row = ''] = viewOverviewLines([summary])
+  assert.deepEqual(row.split(/ +/), [
+    ...['apps', 'view/payments', 'False', 'NotObserved'],
+    ...[address.slice(0, 10), '-', '-', '-', '-'],
   ])
 })
 
