@@ -314,7 +314,17 @@ test('a node that others cannot reach is not registered, a private one only with
   )
   const allowed = await register('/ip4/10.0.0.2/tcp/9171', '--allow-private')
   assert.equal(allowed.exitCode, 0, allowed.stderr)
-  assert.match(allowed.stdout, /10\.0\.0\.2/)
+  const names = [
+    ...['role', 'account', 'did', 'connection', 'endpoint', 'chainId'],
+    ...['precompile', 'gas', 'fee', 'balance'],
+  ]
+  const lines = allowed.stdout.trimEnd().split('\n')
+  assert.deepEqual(
+    lines.map((line) => line.slice(0, 13)),
+    names.map((name) => name.padEnd(13)),
+  )
+  assert.match(allowed.stdout, /^connection {3}\/ip4\/10\.0\.0\.2\/tcp\/9171\/p2p\/12D3KooWPeer$/m)
+  assert.match(allowed.stdout, /^fee {10}0\.\d+ SHNZ at most$/m)
 })
 
 test('an address that nobody can dial, or a Host without an endpoint, is not registered', async (t) => {
