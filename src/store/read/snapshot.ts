@@ -221,7 +221,8 @@ function readBody(
   for (let piece = 0; piece < pieceCount(bodyBytes); piece++) {
     const at = piece * pieceBytes
     const bytes = borrowValue(bodies, pieceKey(number, piece), transaction)
-    bytes.copy(body, at, 0, Math.min(pieceBytes, bodyBytes - at))
+    // What stands behind the last piece has no room in the body.
+    bytes.copy(body, at, 0, pieceBytes)
   }
   return body
 }

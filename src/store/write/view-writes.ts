@@ -73,7 +73,7 @@ function putViewBlockWrites(
 }
 
 function indexWrites(slot: number, block: ViewBlockToStore, seed: FingerprintSeed): Write[] {
-  if (!('rows' in block) || block.rows.terms.length === 0) return []
+  if (!('rows' in block)) return []
   const { height, rows } = block
   const entries = createEntryList(height, rows.terms.length)
   for (const { field, value, chunk } of rows.terms) {
