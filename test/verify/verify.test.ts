@@ -94,6 +94,16 @@ describe('what is proven of a document', () => {
     )
   })
 
+  test('the ids of the transaction of an access list entry, and none of a block', () => {
+    const entry = documentOf('entry-')
+    const [, hash] = String(entry['_docID']).split('-')
+    const links = { _transactionID: `tx-${hash}`, transaction_id: `tx-${hash}` }
+    const verdict = verifyDocument({ ...entry, ...links, block_id: 'block-0x' }, byAlice)
+    assert.equal(verdict.proves, 'document')
+    assert.deepEqual(verdict.unproven, ['block_id'])
+    assert.ok(Object.keys(links).every((name) => verdict.fields.includes(name)))
+  })
+
   test('not what the bytes leave out, what stands under an alias, votes, and links without a proof', () => {
     const { hash, ...rest } = documentOf('block-')
     const beside = {

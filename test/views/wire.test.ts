@@ -97,6 +97,24 @@ describe('bytes that are no View', () => {
     })
   })
 
+  test('are refused by the name of the field within which they end', () => {
+    const wire = withBlob(0, Buffer.of(2, 0), 2)
+    const fields = [
+      ...['the lenses', 'the codec', 'the arguments of lens 2', 'the number of lens 2'],
+      ...['the arguments of lens 1', 'the number of lens 1', 'the number of lenses', 'the SDL'],
+      ...['the query', 'the version', 'the magic'],
+    ]
+    const named = Array.from({ length: wire.length }, (_, left) => {
+      try {
+        decodeView(wire.subarray(0, wire.length - 1 - left))
+      } catch (error) {
+        return /they end within (.*)$/.exec((error as Error).message)?.[1]
+      }
+      return assert.fail('it is accepted')
+    })
+    assert.deepEqual([...new Set(named)], fields)
+  })
+
   test('never end in anything but a refusal, whatever they are', () => {
     const wire = encodeView(second.view)
     const changed = fc
