@@ -147,6 +147,8 @@ describe('a View that has nothing in a new block', () => {
     await Promise.all([taken, given])
     assert.deepEqual(await Promise.all(puts), [[slot], [], [slot]])
     assert.deepEqual(doneOf(store), [1, 3])
+    await store.setViewNeeds(slot, inAll)
+    assert.deepEqual(await store.putSealedBlock(opaqueBlock(4)), [])
   })
 
   it('never gets its slot back that is cleared while blocks come', async (t) => {
@@ -195,9 +197,10 @@ describe('a View that has nothing in a new block', () => {
     await store.putEmptyViewBlocks([{ height: 2, blockHash: hash, slots: [slot] }])
     assert.deepEqual(await putDone(store, three), [slot])
     assert.deepEqual(doneOf(store), [2, 3])
-    assert.equal(
-      store.reader.read((snapshot) => snapshot.viewFrom(slot)),
-      2,
-    )
+    const from = () => store.reader.read((snapshot) => snapshot.viewFrom(slot))
+    assert.equal(from(), 2)
+    await store.truncateAbove(0)
+    assert.deepEqual(await putDone(store, opaqueBlock(1, 200, 'b')), [slot])
+    assert.deepEqual([doneOf(store), from()], [[1], 0])
   })
 })
