@@ -58,8 +58,8 @@ export function withEmptyViews(
 ): StoreChange {
   const marked = needs.unmetBy(entries).flatMap((slot) => {
     const has = slots.of(slot)
-    const isRoom = slotBytes(has) <= maxViewBytes && height >= lowestKept(has)
-    return has.isClearing || !isRoom ? [] : [{ slot, has: withDone(has, height) }]
+    const isFull = slotBytes(has) > maxViewBytes
+    return has.isClearing || isFull ? [] : [{ slot, has: withDone(has, height) }]
   })
   const marks = marked.map(({ slot, has }) => slots.set(slot, has))
   if (marked.length > 0) onDone(marked.map(({ slot }) => slot))

@@ -183,6 +183,20 @@ describe('a View that has nothing in a new block', () => {
     await again.close()
   })
 
+  it('is done with it up to the last byte that its rows may take', async (t) => {
+    const doneWithin = async (maxViewBytes: number): Promise<[done: number[], bytes: number]> => {
+      const store = await openTestStore(t, null, { maxViewBytes })
+      await store.putSealedBlock(opaqueBlock(1))
+      await store.putViewRows(slot, [viewBlock(opaqueBlock(1).header, [{ name: 'a row' }])])
+      await store.setViewNeeds(slot, nowhere)
+      const done = await putDone(store, opaqueBlock(2))
+      return [done, store.reader.read((snapshot) => snapshot.viewSize(slot).bytes)]
+    }
+    const [, bytes] = await doneWithin(Number.POSITIVE_INFINITY)
+    assert.deepEqual(await doneWithin(bytes), [[slot], bytes])
+    assert.deepEqual(await doneWithin(bytes - 1), [[], bytes])
+  })
+
   it('is left alone where its rows already take more than they may', async (t) => {
     const store = await openTestStore(t, null, { maxViewBytes: 1_000 })
     const [one, two, three] = [1, 2, 3].map((height) => opaqueBlock(height))
