@@ -246,40 +246,46 @@ describe('the index of rows', () => {
     assert.ok(from > 64)
     const branches = onBranch(between(from, 400))
     assertFound(store, branches)
-    await closed(store, path, packedBytes(branches))
+    const { spans } = await closed(store, path, packedBytes(branches))
+    assert.equal(spans[0], from - (from % 64))
   })
 
-  it('lets the lowest rows go where merging takes the few bytes that there is no room for', async (t) => {
-    const path = testDirectory(t)
+  it('lets the lowest rows go where merging takes a byte that there is no room for', async (t) => {
     const rows = (height: number, count: number) =>
       viewBlock(
         opaqueBlock(height, 50).header,
         Array.from({ length: count }, (_, place) => ({ name: `${height} ${place}` })),
       )
-    let store = await openAt(path)
-    await putChain(store, between(1, 126))
-    // As many as fill a page; with one more they take two, and a directory.
-    const others = between(1, 126).filter((height) => height !== 5 && height !== 6)
-    await store.putViewRows(slot, [
-      rows(5, 581),
-      rows(6, 1),
-      ...others.map((each) => rows(each, 0)),
-    ])
-    const { bytes: maxViewBytes } = store.reader.read((snapshot) => snapshot.viewSize(slot))
-    await store.close()
-    store = await openAt(path, { maxViewBytes })
-    await putChain(store, [127])
-    await store.flushed()
-    store.reader.read((snapshot) => {
-      assert.equal(snapshot.viewFrom(slot), 6)
-      assert.deepEqual([snapshot.viewSize(slot).rows, snapshot.viewRanges(slot)], [1, [[6, 126]]])
-      const find = (name: string) => [
-        ...snapshot.viewCandidates(slot, 0, rowTermValue(name), 0, 1e9, false),
-      ]
-      assert.deepEqual([find('5 7'), find('6 0')], [[], [{ height: 6, chunk: 0 }]])
-    })
-    await store.close()
-    assert.deepEqual((await indexOf(path)).spans, [0])
+    const mergeWithin = async (maxViewBytes: number) => {
+      const path = testDirectory(t)
+      const store = await openAt(path, { maxViewBytes })
+      const sizeOf = () => store.reader.read((snapshot) => snapshot.viewSize(slot))
+      await putChain(store, between(1, 126))
+      // As many as fill a page; with one more they take two, and a directory.
+      const others = between(1, 126).filter((height) => height !== 5 && height !== 6)
+      const empty = others.map((height) => rows(height, 0))
+      await store.putViewRows(slot, [rows(5, 581), rows(6, 1), ...empty])
+      const { bytes: singly } = sizeOf()
+      await putChain(store, [127])
+      await store.flushed()
+      const find = (name: string) =>
+        store.reader.read((snapshot) => [
+          ...snapshot.viewCandidates(slot, 0, rowTermValue(name), 0, 1e9, false),
+        ])
+      const found = [find('5 7').length, find('6 0').length]
+      const from = store.reader.read((snapshot) => snapshot.viewFrom(slot))
+      const size = sizeOf()
+      await store.close()
+      assert.deepEqual((await indexOf(path)).spans, [0])
+      return { singly, ...size, from, found }
+    }
+    const whole = await mergeWithin(Number.POSITIVE_INFINITY)
+    assert.ok(whole.bytes > whole.singly)
+    assert.deepEqual(await mergeWithin(whole.bytes), whole)
+    for (const maxViewBytes of [whole.bytes - 1, whole.singly]) {
+      const { rows: left, from, found } = await mergeWithin(maxViewBytes)
+      assert.deepEqual([left, from, found], [1, 6, [0, 1]])
+    }
   })
 
   it('is merged in the same way where no documents are kept', async (t) => {
@@ -295,6 +301,18 @@ describe('the index of rows', () => {
     const branches = onBranch(between(60, 300))
     assertFound(store, branches)
     assert.deepEqual((await closed(store, path, packedBytes(branches))).spans, [0, 64, 128])
+  })
+
+  it('is merged where what lies below the rows that are kept was never done', async (t) => {
+    const path = testDirectory(t)
+    const store = await openAt(path, { program: 'app' })
+    await store.putRowBlocks(between(130, 300).map((height) => opaqueBlock(height, 50)))
+    await store.pruneRowsBelow(150)
+    await putRows(store, between(150, 300))
+    await store.flushed()
+    const branches = onBranch(between(150, 300))
+    assertFound(store, branches)
+    assert.deepEqual((await closed(store, path, packedBytes(branches))).spans, [128])
   })
 })
 
