@@ -31,7 +31,7 @@ export function createDiskBound(
       const range = store.reader.read((snapshot) => snapshot.rowBlocks.range())
       if (bytes <= maxBytes || range === null || range.tail === range.head) return
       const { tail, head } = range
-      const below = Math.min(head, tail + Math.ceil((head - tail + 1) * prunedPart))
+      const below = tail + Math.ceil((head - tail + 1) * prunedPart)
       log.info({ bytes, maxBytes, below }, 'removes the lowest blocks')
       if (store.reader.read(firstStored) === undefined)
         await store.putRecord(recordName, Buffer.from(`${tail}`))
