@@ -92,6 +92,7 @@ test('a View is live once it has what the Hosts have, waits while none feeds it'
   )
   assert.equal(stateOf({ heads: [null] }), 'catching-up')
   assert.equal(stateOf({ heads: [6], isFed: false }), 'waiting')
+  assert.equal(stateOf({ heads: [0] }, 1), 'catching-up', 'it has nothing yet')
   assert.equal(report({ heads: [4] }).views[0]?.head, 6, 'it is stored, whatever Hosts say')
 })
 
