@@ -71,6 +71,18 @@ test('a removal without blocks in its place changes what there is from its first
   assert.deepEqual([pending.floor(), pending.head()], [5, -1])
 })
 
+test('pending blocks from the first height of a removal to its last are gone', () => {
+  const pending = createPendingWrites<NamedBlock>()
+  const never = new Promise(() => undefined)
+  void pending.add(
+    [4, 5, 7, 8].map((number) => block(number)),
+    null,
+    never,
+  )
+  void pending.add([], { from: 5, to: 7 }, never)
+  assert.deepEqual([4, 5, 7, 8].map(pending.at), [block(4), undefined, undefined, block(8)])
+})
+
 test('waiting for fewer writes than two goes on when one of two is done', async () => {
   const pending = createPendingWrites<NamedBlock>()
   const first = Promise.withResolvers<void>()
