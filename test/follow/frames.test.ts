@@ -17,6 +17,7 @@ import {
   decodeApplicationFrame,
   encodeApplicationFrame,
 } from '../../src/follow/open-frames.ts'
+import { major } from '../../src/primitives/cbor.ts'
 import { viewLimits } from '../../src/views/view.ts'
 import { opaqueSeal } from '../support/chain/opaque-blocks.ts'
 
@@ -193,6 +194,33 @@ const opening = (
     from: 0,
     windowBytes: 1,
   })
+
+test('a list that says another length than it has is refused, wherever it stands', () => {
+  const place = { number: 1, hash: `0x${'ab'.repeat(32)}` }
+  const view = place.hash
+  const application: readonly ApplicationFrame[] = [
+    { kind: 'open', views: [{ view, cursor: [place], withRows: true }], from: 0, windowBytes: 0 },
+    { kind: 'credit', bytes: 1 },
+  ]
+  const shown = { view, name: 'T', sdl: 'type T', tail: 1, head: 2, state: 'live' }
+  const host: readonly HostFrame[] = [
+    { kind: 'welcome', proof: Uint8Array.of(1), genesis: null, views: [shown] },
+    { kind: 'head', ...place },
+    { kind: 'retract', view, place },
+  ]
+  /** The frame twice for each of its lists, which then names one item more or less. */
+  const changed = (frame: Uint8Array): Uint8Array[] =>
+    [...frame].flatMap((byte, at) => {
+      const isList = (byte & 0xe0) === major.array
+      return isList ? [frame.with(at, byte + 1), frame.with(at, byte - 1)] : []
+    })
+  const requests = application.map((frame) => changed(encodeApplicationFrame(frame)))
+  const answers = host.map((frame) => changed(encodeHostFrame(frame)))
+  const lists = [...requests, ...answers].map(({ length }) => length)
+  assert.deepEqual(lists, [10, 2, 6, 2, 2])
+  for (const bytes of requests.flat()) assert.throws(() => decodeApplicationFrame(bytes), refusal)
+  for (const bytes of answers.flat()) assert.throws(() => decodeHostFrame(bytes), refusal)
+})
 
 test('a stream follows 64 Views by cursors of 64 blocks, and no more of either', () => {
   const many = (count: number) =>

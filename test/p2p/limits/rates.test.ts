@@ -41,7 +41,8 @@ test('strangers share what is for all of them; a configured peer has its own', (
 test('what is owed is there after the time it says, and not taken where that is too long', () => {
   const { now, rates: each } = rates()
   assert.equal(each.owe(stranger('a'), 40), 0)
-  assert.equal(each.owe(stranger('a'), 5), 500)
+  assert.equal(each.owe(stranger('a'), 1), 100)
+  assert.equal(each.owe(stranger('a'), 4), 500)
   assert.equal(each.owe(stranger('a'), 5, 999), null)
   assert.equal(each.owe(stranger('a'), 5, 1000), 1000)
   now.ms += 1000
@@ -54,8 +55,12 @@ test('an unlimited budget never ends', () => {
   const endless = createRates(
     { ...shares, configured: Number.POSITIVE_INFINITY },
     { maxRemotes: 9 },
+    () => 7,
   )
-  for (let take = 0; take < 3; take += 1) assert.equal(endless.owe(configured, 2 ** 50), 0)
+  for (let take = 0; take < 3; take += 1) {
+    assert.equal(endless.owe(configured, 2 ** 50), 0)
+    assert(endless.take(configured, 2 ** 50))
+  }
 })
 
 test('remotes seen longest ago are forgotten', () => {

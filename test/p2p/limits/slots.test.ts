@@ -77,8 +77,8 @@ describe('slots', () => {
     const second = slots.acquire('a', leaving.signal)
     release()
     const giveBack = await second
-    leaving.abort(new Error('too late'))
     const third = slots.acquire('a', never)
+    leaving.abort(new Error('too late'))
     assert.equal(await isSettled(third), false)
     giveBack()
     await third

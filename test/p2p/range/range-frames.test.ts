@@ -161,6 +161,15 @@ test('a range is there or not: any other word for that is refused', () => {
   assert.throws(() => decodeServerFrame(frame), { name: frameErrorName })
 })
 
+test('where there is no range, its heights may be any', () => {
+  const bytes = encodeServerFrame({ kind: 'status', status: null })
+  const tail = 7
+  assert.deepEqual(decodeServerFrame(Buffer.from(bytes.with(tail, 1))), {
+    kind: 'status',
+    status: null,
+  })
+})
+
 test('a range whose tail lies above its head is refused', () => {
   const frame = Buffer.from(encodeServerFrame({ kind: 'status', status: { tail: 5, head: 5 } }))
   frame.writeUIntBE(6, 2, 6)
