@@ -58,12 +58,38 @@ test('of a program that somebody or the system kills, the remedy is no log witho
   assert.match(error.remedy ?? '', /^Start again\. Unless somebody killed it, the system did/)
 })
 
-test('a program that does not exist is a failure too', async () => {
+test('of what a program said the last 20 lines are shown, and all are in its log', async () => {
   const failure = Promise.withResolvers<unknown>()
   const children = openChildren({ onFailure: failure.resolve })
-  children.start({ ...nodeScript('none', ''), command: join(directory, 'nothing-here') })
-  assert.match(String(await failure.promise), /the none ended by itself .*ENOENT/)
+  const count = 25
+  children.start(nodeScript('long', `for (let n = 1; n <= ${count}; n++) console.log('line', n)`))
+  const error = await failure.promise
   await children.close()
+  assert.ok(error instanceof ServiceError)
+  const logPath = join(directory, 'long')
+  const lines = Array.from({ length: count }, (_, index) => `line ${index + 1}`)
+  const [said, ...shown] = error.message.split('\n')
+  assert.equal(said, 'the long ended by itself (exit code 0); its last lines:')
+  assert.deepEqual(shown, lines.slice(-20))
+  assert.deepEqual(error.facts, { program: 'long', reason: 'exit code 0', log: logPath })
+  assert.equal(error.remedy, `Read ${logPath}, remove the cause and start again.`)
+  assert.equal(await readFile(logPath, 'utf8'), `${lines.join('\n')}\n`)
+})
+
+test('a program that does not exist is a failure too, and is told once', async () => {
+  const failures: unknown[] = []
+  const failure = Promise.withResolvers<void>()
+  const children = openChildren({
+    onFailure(error) {
+      failures.push(error)
+      failure.resolve()
+    },
+  })
+  children.start({ ...nodeScript('none', ''), command: join(directory, 'nothing-here') })
+  await failure.promise
+  await children.close()
+  assert.equal(failures.length, 1)
+  assert.match(String(failures[0]), /the none ended by itself .*ENOENT/)
 })
 
 test('a program that ignores SIGTERM is killed when its time is over', async () => {

@@ -12,8 +12,9 @@ function written(write: (log: ReturnType<typeof openReadableLog>) => void): stri
 }
 
 test('an event is one line: what happened, then its facts', () => {
-  const text = written((log) => log.info({ node: 9, host: null }, 'blocks arrive'))
-  assert.equal(text, 'blocks arrive  node 9  host -\n')
+  const facts = { node: 9, host: null, range: { from: 1 }, peers: [] }
+  const text = written((log) => log.info(facts, 'blocks arrive'))
+  assert.equal(text, 'blocks arrive  node 9  host -  range {"from":1}  peers []\n')
 })
 
 test('a failure is printed in full, with what to do', () => {

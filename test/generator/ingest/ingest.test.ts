@@ -254,6 +254,35 @@ test('a response that cannot be turned into documents is requested again', async
   assert.deepEqual(running.log.messages('warn'), ['block cannot be read, retries'])
 })
 
+test('a node whose blocks do not follow one another is reported once, and read as soon as they do', async (t) => {
+  const chain = createChain({ count: 5 })
+  const { store, node, run } = await ingestSetting(t, chain)
+  const other = forkChain(chain, 1, { count: 2 }).at(-1) ?? assert.fail('no block')
+  assert.equal(other.number, 3)
+  let times = 0
+  const many = Promise.withResolvers<void>()
+  node.change((method, param) => {
+    const result =
+      method === 'eth_getTransactionReceipt'
+        ? other.receipts.find(({ transactionHash }) => transactionHash === param)
+        : undefined
+    if (result !== undefined) return { result }
+    if (method !== 'eth_getBlockByNumber' || param !== '0x3') return undefined
+    if (++times === 10) many.resolve()
+    return { result: other.block }
+  })
+  const running = run()
+  await many.promise
+  node.change(() => undefined)
+  await running.sealed(chain[4]?.hash)
+  assertStored(store, chain)
+  const warnings = running.log.lines.filter(({ level }) => level === 'warn')
+  assert.deepEqual(
+    warnings.map(({ msg, height }) => [msg, height]),
+    [['node returns blocks that do not follow one another, retries', 3]],
+  )
+})
+
 test('exactly the newest blocks are visible when old ones are pruned', async (t) => {
   const chain = createChain({ count: 30 })
   const { store, run } = await ingestSetting(t, chain, 10)
