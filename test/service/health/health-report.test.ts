@@ -80,34 +80,6 @@ describe('the report of /health', () => {
     assert.deepEqual(p2p, { enabled: true, peers: [] })
     for (const name of ['current_block', 'last_processed']) assert.ok(!(name in report), name)
   })
-
-  test('has the last block with its time, peers with their keys, and the worst failure first', () => {
-    const peer = { id: 'a', addresses: ['/ip4/1.2.3.4/tcp/1'] }
-    const errors = ['STORE_FULL', 'CHAIN_TIMEOUT'].map((code) => ({ code, message: 'no' }))
-    const p2p = { self: { ...peer, publicKey: 'ab' }, peers: [peer] }
-    const state = { ...starting, ready: true, head: 7, lastProcessedMs: startedMs, errors, p2p }
-    const report = toHealthReport(state, context)
-    assert.deepEqual(
-      [report.status, report.current_block, report.last_processed, report.unready],
-      ['healthy', 7, '2026-01-02T03:04:05.006Z', null],
-    )
-    assert.deepEqual(report.p2p, {
-      enabled: true,
-      self: { ...peer, public_key: 'ab' },
-      peers: [peer],
-    })
-    assert.deepEqual([report.error, report.errors], [errors[0], errors])
-  })
-
-  test('says how far the store is behind, unless the head of the node may be an old one', () => {
-    const state = { ...starting, head: 7, sourceHead: 9 }
-    for (const [upstreamMode, lag] of [
-      ['http', 2],
-      ['offline', null],
-      [null, 2],
-    ] as const)
-      assert.equal(toHealthReport({ ...state, upstreamMode }, context).lag, lag)
-  })
 })
 
 test('a unit of the uptime appears with its first whole one', () => {

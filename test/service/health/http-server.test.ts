@@ -109,6 +109,32 @@ test('a body may be as large as the limit, and not a byte larger', async (t) => 
   assert.deepEqual(await refused.json(), errorBody(413, 'Request body is too large'))
 })
 
+test('a body is 64 KiB at most where nothing else is said', async (t) => {
+  const server = await openHttpServer(options, {
+    log,
+    routes: (fastify) => void fastify.post('/', () => 'taken'),
+  })
+  t.after(() => server.close())
+  for (const [length, status] of [
+    [65_536, 200],
+    [65_537, 413],
+  ] as const) {
+    const init = { method: 'POST', body: 'x'.repeat(length) }
+    assert.equal((await fetch(`http://127.0.0.1:${server.port}/`, init)).status, status)
+  }
+})
+
+test('a server that has closed leaves no timer, which would keep the program from ending', async () => {
+  const timers = (): number =>
+    process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length
+  const server = await openHttpServer(options, { log, routes() {} })
+  const before = timers()
+  const closing = server.close()
+  assert.equal(timers(), before + 2)
+  await closing
+  assert.equal(timers(), before)
+})
+
 test('each error has a name for programs', () => {
   const names = {
     400: 'bad_request',
