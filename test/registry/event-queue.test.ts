@@ -118,6 +118,19 @@ test('nothing is passed on once the registry is closed', async () => {
   assert.deepEqual([asked, passed], [['a'], []])
 })
 
+test('what a closed LCD throws ends the queue, and a mistake of ours is thrown', async () => {
+  for (const isClosed of [true, false]) {
+    const { queue, aborting, asked, passed } = openQueue(() => {
+      if (isClosed) aborting.abort()
+      throw new TypeError('not of the chain')
+    })
+    for (const id of ['a', 'b']) queue.add(announced(id), 1)
+    if (isClosed) await queue.idle()
+    else await assert.rejects(queue.idle(), { message: 'not of the chain' })
+    assert.deepEqual([asked, passed], [['a'], []])
+  }
+})
+
 test('a View is asked for again once 1,000 others were announced since', async () => {
   const { queue, asked } = openQueue(sent)
   for (let index = 0; index <= 1_000; index += 1) {
