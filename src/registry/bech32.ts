@@ -20,7 +20,7 @@ export function fromBech32(text: string): string | null {
   const prefix = lower.slice(0, separator)
   if (separator < 1 || !/^[!-~]+$/.test(prefix)) return null
   const words = [...lower.slice(separator + 1)].map((character) => characters.indexOf(character))
-  if (words.length < checksumLength || words.includes(-1)) return null
+  if (words.includes(-1)) return null
   if (checksum([...expanded(prefix), ...words]) !== 1) return null
   const bytes = toBytes(words.slice(0, -checksumLength))
   return bytes?.length === addressBytes ? `0x${bytes.toString('hex')}` : null

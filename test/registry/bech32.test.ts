@@ -42,6 +42,42 @@ test('an address that is no Bech32 of 20 bytes is no account', () => {
   for (const text of others) assert.equal(fromBech32(text), null, text)
 })
 
+/** Any words under any prefix, with their checksum, as BIP-173 has it in Python. */
+function encoded(prefix: string, words: readonly number[]): string {
+  const characters = 'qpzry9x8gf2tvdw0s3jn54khce6mua7l'
+  const codes = [...prefix].map((letter) => letter.charCodeAt(0))
+  const all = [...codes.map((code) => code >> 5), 0, ...codes.map((code) => code & 31), ...words]
+  let sum = 1
+  for (const word of [...all, 0, 0, 0, 0, 0, 0]) {
+    const top = sum >>> 25
+    sum = ((sum & 0x1ffffff) << 5) ^ word
+    for (const [bit, generator] of [
+      0x3b6a57b2, 0x26508e6d, 0x1ea119fa, 0x3d4233dd, 0x2a1462b3,
+    ].entries())
+      if ((top >> bit) & 1) sum ^= generator
+  }
+  const last = [25, 20, 15, 10, 5, 0].map((shift) => ((sum ^ 1) >> shift) & 31)
+  return `${prefix}1${[...words, ...last].map((word) => characters[word]).join('')}`
+}
+
+test('an address has a prefix, 90 characters at most, and no words beyond its 20 bytes', () => {
+  const words = Array.from({ length: 32 }, () => 0)
+  const account = `0x${'00'.repeat(20)}`
+  assert.equal(encoded('shinzo', words), accounts[2]?.[0])
+  assert.equal(fromBech32(encoded('a', words)), account)
+  assert.equal(encoded('a'.repeat(51), words).length, 90)
+  assert.equal(fromBech32(encoded('a'.repeat(51), words)), account)
+  const others = [
+    encoded('', words),
+    encoded('a'.repeat(52), words),
+    encoded('shinzo', [...words, 0]),
+    encoded('shinzo', words.slice(1)),
+    encoded('shinzo', []),
+    encoded('shin zo', words),
+  ]
+  for (const text of others) assert.equal(fromBech32(text), null, text)
+})
+
 test('one changed character of an address is noticed', () => {
   const valid = 'cosmos1zyg3zyg3zyg3zyg3zyg3zyg3zyg3zyg3pahzj0'
   const place = fc.integer({ min: 7, max: valid.length - 1 })

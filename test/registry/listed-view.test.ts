@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { readAnnouncedView, readListedView } from '../../src/registry/listed-view.ts'
-import { readTxEvents } from '../../src/registry/tx-events.ts'
+import { attributesOf, readTxEvents } from '../../src/registry/tx-events.ts'
 import { verifyView } from '../../src/registry/verify-view.ts'
 import { viewLimits } from '../../src/views/view.ts'
 import { viewIDs } from '../../src/views/view-id.ts'
@@ -160,6 +160,9 @@ test('of an event the first 32 attributes are read, of a message a height of up 
   assert.deepEqual(readAfter(30, '9'.repeat(15)), [999_999_999_999_999, [first.address]])
   assert.deepEqual(readAfter(31, '9'.repeat(16)), [null, ['']])
   assert.deepEqual(readAfter(30, '-1'), [null, [first.address]])
+  assert.deepEqual(attributesOf({ attributes: [{ key: ['address'], value: '' }, creator] }), {
+    creator: first.sender,
+  })
 })
 
 test('whatever JSON a chain sends is read without a failure', () => {
