@@ -144,7 +144,6 @@ function add(state: State, job: LensJob): Promise<LensResult> {
   }
   state.turns.add(pending)
   const abort = (): void => {
-    if (pending.isSettled) return
     fail(state, pending, signal?.reason, 'aborted')
     withdraw(state, pending)
   }
@@ -154,7 +153,7 @@ function add(state: State, job: LensJob): Promise<LensResult> {
 
 /** Takes an aborted job out, wherever it is. */
 function withdraw(state: State, pending: PendingJob): void {
-  if (state.turns.remove(pending)) return
+  state.turns.remove(pending)
   const index = state.suspects.indexOf(pending)
   if (index >= 0) state.suspects.splice(index, 1)
   for (const [thread, running] of state.running)

@@ -124,6 +124,13 @@ describe('a job is sent to its thread', () => {
   })
 })
 
+test('the View whose job took the least processor time is next', (t) => {
+  const { add, finish, sent } = openJobs(t)
+  for (const view of ['slow', 'slow', 'quick']) void add(view)
+  finish(0, 1, result, { processorMs: 300 })
+  assert.deepEqual(sent(), ['1 to 0', '3 to 0'])
+})
+
 describe('a thread is taken for lost', () => {
   test('5 s after it should have ended its job, counted anew with a definition', (t) => {
     const { add, finish, pass, silences } = openJobs(t)
@@ -141,6 +148,9 @@ describe('a thread is taken for lost', () => {
     const ended = [add('a'), add('b', { onPiece: () => undefined }), add('c')]
     finish(0, 1, result)
     jobs.died(death, true)
+    assert.equal(jobs.waiting, 1)
+    pass(60_000)
+    assert.equal(silences(), 0, 'nor where it is to be done again')
     jobs.failAll(death, 'died')
     await Promise.allSettled(ended)
     pass(60_000)
@@ -183,6 +193,16 @@ describe('an aborted job', () => {
     finish(0, 1, missing)
     assert.deepEqual(sent(), ['2 to 0'])
     assert.deepEqual(counted, [['live', 'aborted', 0]])
+  })
+
+  test('that runs is ended in its own thread, beside others', async (t) => {
+    const { add, messages } = openJobs(t, 2)
+    const controller = new AbortController()
+    void add('a')
+    const added = add('b', { signal: controller.signal })
+    controller.abort(new Error('enough'))
+    await assert.rejects(added, { message: 'enough' })
+    assert.deepEqual(messages.slice(2), [{ kind: 'abort', thread: 1, id: 2 }])
   })
 
   test('that waits, also to be done again, is never sent', async (t) => {
@@ -242,6 +262,14 @@ describe('where the process ends', () => {
     assert.deepEqual(sent(), ['2 to 0'])
     finish(0, 2, result)
     assert.deepEqual(await innocent, { bytes, processorMs: 1 })
+  })
+
+  test('none of its threads takes a job any more, also of those that were free', (t) => {
+    const { add, sent, jobs } = openJobs(t, 2)
+    void add('a')
+    jobs.died(death, false)
+    void add('b')
+    assert.deepEqual([sent(), jobs.waiting, jobs.running], [['1 to 0'], 2, 0])
   })
 
   test('several are done again, each alone and before all others; one in pieces fails', async (t) => {
