@@ -3,134 +3,14 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { type TestContext, test } from 'node:test'
-import { Registry } from 'prom-client'
-import { type WebSocket, WebSocketServer } from 'ws'
+import { test } from 'node:test'
 import { openDevelopmentRegistry } from '../../src/devnet/registry/development-registry.ts'
 import { createCatalogue } from '../../src/host/registry/catalogue.ts'
-import { followRegistry, type RegistryFollower } from '../../src/registry/follow.ts'
-import { isListed, type ListedView, type RefusedView } from '../../src/registry/listed-view.ts'
-import { createRegistryMetrics } from '../../src/registry/metrics.ts'
+import { isListed } from '../../src/registry/listed-view.ts'
 import { registrationQueries } from '../../src/registry/tx-events.ts'
-import { verifyView } from '../../src/registry/verify-view.ts'
-import { encodeView } from '../../src/views/wire.ts'
-import { captureLog } from '../support/captured-log.ts'
 import { metricValue } from '../support/metric-value.ts'
 import { until } from '../support/p2p-room.ts'
-
-const sender = `0x${'11'.repeat(20)}`
-const wireOf = (name: string): Uint8Array =>
-  encodeView({ query: 'Log { address }', sdl: `type ${name} { address: String }`, lenses: [] })
-
-interface Followed {
-  readonly follower: RegistryFollower
-  readonly metrics: Registry
-  readonly lines: ReturnType<typeof captureLog>
-  readonly sent: string[]
-  readonly refused: RefusedView[]
-  /** How many lists have ended. */
-  ended(): number
-  /** Resolves once Views of these IDs were passed on, by a list or an event. */
-  arrived(...ids: readonly string[]): Promise<void>
-}
-
-function follow(
-  t: TestContext,
-  urls: { lcdUrl: string; cometUrl: string | null },
-  listIntervalMs = 60_000,
-  onListed?: (views: readonly ListedView[]) => void,
-): Followed {
-  const known = new Map<string, ListedView>()
-  const waiting = new Set<() => void>()
-  const sent: string[] = []
-  const refused: RefusedView[] = []
-  const lines = captureLog()
-  const metrics = new Registry()
-  let ended = 0
-  const note = (views: readonly ListedView[]): void => {
-    const fresh = views.filter(({ id }) => !known.has(id))
-    for (const view of fresh) known.set(view.id, view)
-    for (const check of waiting) check()
-  }
-  const retry = { minMs: 10, maxMs: 100 }
-  const follower = followRegistry(
-    {
-      lcdUrl: urls.lcdUrl,
-      rpcUrl: urls.cometUrl,
-      timings: { listIntervalMs, timeoutMs: 5_000, retry },
-    },
-    {
-      log: lines.log,
-      metrics: createRegistryMetrics(metrics),
-      onListed: onListed ?? note,
-      onListEnd: () => {
-        ended += 1
-      },
-      onSent: (view) => {
-        sent.push(view.id)
-        verifyView(view)
-        note([view])
-      },
-      onRefused: (view) => refused.push(view),
-    },
-  )
-  t.after(() => follower.close())
-  const arrived = (...ids: readonly string[]): Promise<void> =>
-    new Promise((resolve) => {
-      const check = (): void => {
-        if (ids.every((id) => known.has(id))) resolve()
-      }
-      waiting.add(check)
-      check()
-    })
-  return { follower, metrics, lines, sent, refused, arrived, ended: () => ended }
-}
-
-/** Passes requests on to an LCD, or answers with another status; with null it answers nothing. */
-async function openLcdBefore(t: TestContext, lcdUrl: string) {
-  const lcd: { status: number | null; requests: number } = { status: 200, requests: 0 }
-  const server = createServer(async (request, response) => {
-    lcd.requests += 1
-    if (lcd.status === null) return
-    if (lcd.status !== 200) {
-      response.writeHead(lcd.status, { 'retry-after': '300' }).end()
-      return
-    }
-    try {
-      const answer = await fetch(`${lcdUrl}${request.url}`)
-      response.writeHead(answer.status).end(await answer.text())
-    } catch {
-      response.destroy()
-    }
-  })
-  await once(server.listen(0, '127.0.0.1'), 'listening')
-  t.after(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  return { lcd, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` }
-}
-
-/** A consensus RPC that confirms all subscriptions. */
-async function openComet(t: TestContext) {
-  const server = createServer()
-  const node = new WebSocketServer({ server, path: '/websocket', maxPayload: 1024 * 1024 })
-  await once(server.listen(0, '127.0.0.1'), 'listening')
-  t.after(() => {
-    node.close()
-    server.close()
-  })
-  const subscribed: { readonly id: unknown; readonly socket: WebSocket }[] = []
-  node.on('connection', (socket: WebSocket) =>
-    socket.on('message', (data: Buffer) => {
-      const { id } = JSON.parse(String(data))
-      socket.send(JSON.stringify({ jsonrpc: '2.0', id, result: {} }))
-      subscribed.push({ id, socket })
-    }),
-  )
-  const cometUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-  return { subscribed, cometUrl }
-}
+import { follow, openComet, openLcdBefore, sender, wireOf } from './support/followed.ts'
 
 test('Views that were registered before are listed, later ones arrive live', async (t) => {
   const registry = await openDevelopmentRegistry({ acknowledgeMs: null })
