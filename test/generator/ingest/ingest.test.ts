@@ -254,7 +254,7 @@ test('a response that cannot be turned into documents is requested again', async
   assert.deepEqual(running.log.messages('warn'), ['block cannot be read, retries'])
 })
 
-test('a node whose blocks do not follow one another is reported once, and read as soon as they do', async (t) => {
+test('a node whose blocks do not follow one another is reported once, until they do', async (t) => {
   const chain = createChain({ count: 5 })
   const { store, node, run } = await ingestSetting(t, chain)
   const other = forkChain(chain, 1, { count: 2 }).at(-1) ?? assert.fail('no block')
