@@ -4,7 +4,12 @@ import { describe, type TestContext, test } from 'node:test'
 import type { GraphqlResult } from '../../src/graphql/graphql.ts'
 import { resultText } from '../../src/graphql/http/result-text.ts'
 import { type ChainBlock, createChain } from '../support/chain/block-factory.ts'
-import { type GraphqlRoom, openGraphqlRoom, openTestGraphql } from './support/graphql-room.ts'
+import {
+  costOf,
+  type GraphqlRoom,
+  openGraphqlRoom,
+  openTestGraphql,
+} from './support/graphql-room.ts'
 import { putRows, servedView, storedFailure } from './support/served-views.ts'
 
 const view = servedView('type Counted { n: Int }')
@@ -109,6 +114,16 @@ describe('an answer that lacks blocks of a View says which', () => {
     const { blocksLeft, blocksFailed, left, failed } = found
     assert.deepEqual([blocksLeft, blocksFailed], [105, 105])
     assert.deepEqual([left.length, failed.length, failed[0]], [100, 100, two])
+  })
+
+  test('for a document of its cost for every 64 ranges', async (t) => {
+    const chain = createChain({ count: 210 })
+    const room = await openGraphqlRoom(t, { chain })
+    room.graphql.setViews([view])
+    const query = '{ COUNT(Counted: {}) }'
+    const oneRange = await costOf(room, query)
+    for (const block of chain) if (block.number % 2 === 0) await fail(room, block)
+    assert.equal(await costOf(room, query), oneRange - 1 + Math.ceil(210 / 64))
   })
 })
 

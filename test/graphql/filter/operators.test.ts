@@ -181,3 +181,17 @@ test('lists are tested by their elements', async (t) => {
     assert.equal(await count(`topics: {_eq: ${JSON.stringify(list)}}`), 0, list.join())
   assert.equal(await count('topics: null'), 0)
 })
+
+test('an aggregate is compared by operators, and with a bare value or a list of them', async (t) => {
+  const { query, errors } = await openGraphqlRoom(t)
+  const text = (condition: string) =>
+    `{ Transaction(filter: {_alias: {n: ${condition}}}) { transactionIndex n: COUNT(logs: {}) } }`
+  const { Transaction: two } = await query(text('{_eq: 2}'))
+  assert.deepEqual(new Set(two.map(({ n }: { n: number }) => n)), new Set([2]))
+  for (const same of ['2', '{_in: [2, 7]}', '{_in: 2}', '{_gt: 1}', '{_nin: [0, 1]}'])
+    assert.deepEqual((await query(text(same))).Transaction, two, same)
+  assert.deepEqual((await query(text('null'))).Transaction, [])
+  assert.deepEqual(await errors(text('{_eq: [2]}')), [
+    'unexpected type. Property: condition, Actual: list. Write an object of operators, as in {_alias: {total: {_gt: 1}}}.',
+  ])
+})
