@@ -172,6 +172,22 @@ describe('a subscription in the process', () => {
     assert.equal(count(), 0)
   })
 
+  test('is over for a consumer who returned before its request was found to be wrong', async (t) => {
+    const { graphql } = await openRoom(t)
+    const left = Promise.withResolvers<void>()
+    const found = Promise.withResolvers<void>()
+    const executeAt: Graphql['executeAt'] = async (...asked) => {
+      await left.promise
+      return await graphql.executeAt(...asked).finally(found.resolve)
+    }
+    const results = subscribe({ ...graphql, executeAt }, { query: 'subscription { Nothing }' })
+    await results.return?.()
+    left.resolve()
+    await found.promise
+    await new Promise(setImmediate)
+    assert.deepEqual(await results.next(), { done: true, value: undefined })
+  })
+
   test('has rows of blocks with as many attestations as it asks for alone', async (t) => {
     const { graphql } = await openRoom(t)
     const results = subscribe(graphql, { query, minimumAttestations: 2 }, { maxPendingHeights: 9 })
