@@ -216,6 +216,22 @@ describe('the chain of a store', () => {
     assert.equal(host.applier.state().failures[0]?.code, 'HOST_GENESIS_MISMATCH')
   })
 
+  test('is that of its own block 0 only where most signers sealed this very block', async (t) => {
+    const [first] = createChain({ count: 1, from: 0 })
+    const [other] = createChain({ seed: 'another', count: 1, from: 0 })
+    assert.ok(first !== undefined && other !== undefined)
+    const host = await openApplier(t, { accepted: [alice, bob, carol] })
+    await host.store.putSealedBlock(storableBlock(first, 'alice'))
+    const seals = [sealBlock(first, alice), sealBlock(other, bob), sealBlock(other, carol)]
+    for (const { seal: own } of seals) await host.receive(encodeSealedBlock([own], null))
+    const identities = [alice, bob, carol].map(({ identity }) => identity)
+    host.applier.setAccepted({ kind: 'listed', identities, awaited: 0 })
+    assert.equal(host.store.genesisHash(), null)
+    await host.receive(encodeSealedBlock([sealBlock(first, bob).seal], null))
+    host.applier.setAccepted({ kind: 'listed', identities, awaited: 0 })
+    assert.equal(host.store.genesisHash(), first.hash)
+  })
+
   test('is not decided by a liar that comes first: the others are followed once they are heard', async (t) => {
     const host = await openApplier(t, { accepted: [alice, bob, mallory] })
     await host.pass(61_000)

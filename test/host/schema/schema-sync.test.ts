@@ -24,7 +24,13 @@ type Handler = (request: IncomingMessage, response: ServerResponse) => void
 
 interface Course {
   readonly sync: SchemaSync
-  readonly lines: readonly { level: number; msg: string; code?: string; remedy?: string }[]
+  readonly lines: readonly {
+    level: number
+    msg: string
+    code?: string
+    cause?: string
+    remedy?: string
+  }[]
   readonly registry: Registry
   /** Resolves with the next log line. */
   nextLine(): Promise<void>
@@ -181,8 +187,8 @@ describe('a Generator that does not', () => {
     return (_request, response) => void response.writeHead(status).end('{}')
   }
   const cases: readonly [what: string, handler: Handler, code: string, remedy: RegExp][] = [
-    ['401, no key sent', refusing(401), 'HOST_SCHEMA_UNAUTHORIZED', /GENERATOR_SCHEMA_AUTH_TOKEN/],
-    ['403, wrong key', refusing(403), 'HOST_SCHEMA_UNAUTHORIZED', /GENERATOR_SCHEMA_AUTH_TOKEN/],
+    ['401, no key sent', refusing(401), 'HOST_SCHEMA_UNAUTHORIZED', /wants a token.*_AUTH_TOKEN/],
+    ['403, wrong key', refusing(403), 'HOST_SCHEMA_UNAUTHORIZED', /not accept.*_AUTH_TOKEN/],
     ['503, no keys configured', refusing(503), 'HOST_SCHEMA_UNAUTHORIZED', /SCHEMA_API_KEYS/],
     ['404, not a Generator', refusing(404), 'HOST_SCHEMA_UNREADABLE', /health port/],
     ['silence', () => {}, 'HOST_SCHEMA_UNREACHABLE', /can be reached/],
@@ -196,7 +202,13 @@ describe('a Generator that does not', () => {
       'more than 64 KiB',
       (_request, response) => void response.end(answer(`# ${'x'.repeat(65_536)}`)),
       'HOST_SCHEMA_UNREADABLE',
-      /health port/,
+      /more than 65536 bytes.*health port/,
+    ],
+    [
+      'a connection that is cut within the answer',
+      (request, response) => response.write('{"network":', () => request.socket.destroy()),
+      'HOST_SCHEMA_UNREACHABLE',
+      /can be reached/,
     ],
     [
       'no JSON',
@@ -228,7 +240,7 @@ describe('a Generator that does not', () => {
           lines.map((line) => [line.level, line.msg, line.code]),
           [[40, 'schema fetch failed, using embedded schema', code]],
         )
-        assert.match(lines[0]?.remedy ?? '', remedy)
+        assert.match(`${lines[0]?.cause} ${lines[0]?.remedy}`, remedy)
       })
     })
   }
