@@ -54,7 +54,7 @@ const faults = (room: FollowRoom, fault: string): Promise<number> =>
 
 describe('credit', () => {
   it('is spent by frames; without any only the head comes', async (t) => {
-    const room = await withRows(t, 3, { times: { headMs: 20 } })
+    const room = await withRows(t, 3, { times: { headMs: 20, lookMs: 3_600_000 } })
     const client = await room.follow({ views: [view], from: 100, windowBytes: 1, grants: false })
     const heads = (): number => client.frames.filter(({ kind }) => kind === 'head').length
     const afterHeads = async (count: number): Promise<string[]> => {
