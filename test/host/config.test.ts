@@ -5,6 +5,7 @@ import {
   type HostSettings,
   loadHostSettings,
   playgroundListen,
+  retainedOf,
   trustModeOf,
 } from '../../src/host/config.ts'
 import { decideNames } from '../../src/host/network.ts'
@@ -142,6 +143,15 @@ describe('settings', () => {
     load({ DB_API_ADDR: '127.0.0.1:0', HEALTH_ADDR: '127.0.0.1:0' })
     load({ DB_API_ADDR: '127.0.0.1:7000', HEALTH_ADDR: '127.0.0.2:7000' })
   })
+})
+
+test('a store keeps as many blocks as the pruner leaves, all without it, and rows as is set', () => {
+  const kept = { PRUNER_MAX_BLOCKS: '50', VIEW_MAX_BLOCKS: '70', VIEW_MAX_BYTES: '2000000' }
+  const some = { retainBlocks: 50, retainRows: 70, maxViewBytes: 2_000_000 }
+  assert.deepEqual(retainedOf(load(kept)), some)
+  const all = { ...some, retainBlocks: null }
+  assert.deepEqual(retainedOf(load({ ...kept, PRUNER_ENABLED: 'false' })), all)
+  assert.equal(retainedOf(load({})).retainRows, null)
 })
 
 describe('the network', () => {
