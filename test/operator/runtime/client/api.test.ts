@@ -92,6 +92,19 @@ test('while one large list waits for a busy API server, those of other kinds are
   await assert.rejects(waiting, { name: 'AbortError' })
 })
 
+test('large lists are read one at a time, and others wait for none of them', async () => {
+  const leaving = new AbortController()
+  const large = { keep: () => true, isLarge: true, signal: leaving.signal }
+  room.server.faults.add(({ path: asked }) => asked === '/api/v1/pods')
+  const types = [builtinTypes.Pod, builtinTypes.Secret]
+  const waiting = types.map((each) => room.client.api.list({ type: each }, large))
+  const { items } = await room.client.api.list({ type }, { keep: () => true })
+  assert.deepEqual(items, [])
+  assert.ok(!room.server.requests.some(({ path: asked }) => asked === '/api/v1/secrets'))
+  leaving.abort()
+  for (const each of waiting) await assert.rejects(each, { name: 'AbortError' })
+})
+
 test('one that asks for more than half a minute is left alone, and the error says how long', async () => {
   answerNext([429, status(429, 'TooManyRequests'), { 'retry-after': '31' }])
   await assert.rejects(room.client.api.find(address), (error: { code: string; facts: object }) => {
@@ -298,6 +311,9 @@ test('only the very object is deleted, and one that is gone is no error', async 
   const uid = room.server.put(`${path}/gone`, {}).metadata?.uid
   const gone = { ...address, name: 'gone' }
   await assert.rejects(room.client.api.delete(gone, { uid: 'another' }), {
+    code: 'OPERATOR_API_CONFLICT',
+  })
+  await assert.rejects(room.client.api.delete(gone, { resourceVersion: '1' }), {
     code: 'OPERATOR_API_CONFLICT',
   })
   assert.equal(await room.client.api.delete(gone, { uid, propagation: 'Orphan' }), true)

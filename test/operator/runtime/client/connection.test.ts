@@ -35,6 +35,16 @@ test('in a pod the service account is used, and its token is read again when ref
   assert.equal(await connection.authorization(), 'Bearer second')
 })
 
+test('a token is read again after a minute, since Kubernetes renews it', async (t) => {
+  let nowMs = 0
+  t.mock.method(performance, 'now', () => nowMs)
+  const connection = await openConnection(inPod())
+  const tokens = [await connection.authorization()]
+  writeFileSync(join(folder, 'token'), 'second')
+  for (nowMs of [60_000, 60_001]) tokens.push(await connection.authorization())
+  assert.deepEqual(tokens, ['Bearer first', 'Bearer first', 'Bearer second'])
+})
+
 test('a token that could not be read is read again by the next request', async () => {
   const connection = await openConnection(inPod())
   rmSync(join(folder, 'token'))
