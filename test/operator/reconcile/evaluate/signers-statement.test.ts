@@ -56,6 +56,7 @@ test('the condition is Unobserved where no pod answers, or where pods are of an 
     reason: 'Unobserved',
     message: 'The pods run a version that does not report which signers it accepts.',
   })
+  assert.equal(reported([{ ...telling(), trust: null }, telling()]).reason, 'Agreed')
 })
 
 test('sides that disagree are named as the Host names them, with the Generators that they are', () => {

@@ -54,13 +54,18 @@ test('a quantity that the API server refuses is named by its place in podTemplat
   const words =
     "failed to convert new object (apps/a; apps/v1, Kind=StatefulSet) to proper version: unable to convert unstructured object to apps/v1, Kind=StatefulSet: quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
   const host = readHost('host-minimal')
-  const containers = [{ name: 'host', resources: { limits: { cpu: 1, memory: '2 Gi' } } }]
-  const wrong: Host = { ...host, spec: { ...host.spec, podTemplate: { spec: { containers } } } }
+  const withMemory = (memory: string): Host => {
+    const containers = [{ name: 'host', resources: { limits: { cpu: 1, memory } } }]
+    return { ...host, spec: { ...host.spec, podTemplate: { spec: { containers } } } }
+  }
+  const wrong = withMemory('2 Gi')
   assert.deepEqual(problemOfSpec(wrong, refusedApply(500, words)), {
     reason: 'InvalidSpec',
     message:
       'Not a quantity, such as 500m or 2Gi: spec.podTemplate.spec.containers[host].resources.limits.memory is "2 Gi". Correct it in the spec.',
   })
+  const long = problemOfSpec(withMemory(`2 ${'G'.repeat(99)}`), refusedApply(500, words))
+  assert.match(long?.message ?? '', / is "2 G{61}\. Correct it/)
   assert.match(problemOfSpec(host, refusedApply(500, words))?.message ?? '', /regular expression/)
   const other = problemOfSpec(wrong, refusedApply(422, 'image: Required value'))
   assert.match(other?.message ?? '', /image: Required value/)
