@@ -70,6 +70,9 @@ test('view list shows no more than a line of why a View of a stranger cannot be 
   )
   const unclosed = await reasonFor(`query: "${'long '.repeat(10_000)}`)
   assert.match(unclosed, /^views\/Full\/view\.yaml .{1,280}$/)
+  const file = 'a/'.repeat(200)
+  const missing = await reasonFor(`lenses: [{ label: first, file: ${file}lens.wasm }]`)
+  assert.equal(missing, `the lens first has no file ${file}`.slice(0, 300))
 })
 
 test('view list says where there are no Views', async (t) => {
