@@ -2,11 +2,12 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { pino } from 'pino'
+import { pageBytes, pieceBytes } from '../../../src/store/disk/layout.ts'
 import { openReader } from '../../../src/store/read/reader.ts'
 import { openWriter } from '../../../src/store/write/writer.ts'
 import { captureLog } from '../../support/captured-log.ts'
 import { opaqueBlock, opaqueNetwork } from '../../support/chain/opaque-blocks.ts'
-import { testDirectory } from '../../support/test-store.ts'
+import { openTestStore, testDirectory } from '../../support/test-store.ts'
 
 /** A store with a block, that a writer has open. */
 async function openStore(t: TestContext): Promise<string> {
@@ -54,6 +55,16 @@ test('a reader that is closed releases its snapshots, and neither reads nor meas
   const closed = { code: 'STORE_NOT_OPEN', message: 'The store was closed.' }
   assert.throws(() => reader.snapshot(), closed)
   assert.throws(() => reader.usedBytes(), closed)
+})
+
+test('a store uses a page for what it is, and those of what was put last', async (t) => {
+  const store = await openTestStore(t, null)
+  assert.equal(store.reader.usedBytes(), pageBytes)
+  const block = opaqueBlock(1, 100_000)
+  await store.putBlock(block)
+  const pieces = Math.ceil(block.body.length / pieceBytes)
+  const others = store.reader.usedBytes() / pageBytes - pieces
+  assert.ok(others > 0 && others < 10, `${others} pages beside the body`)
 })
 
 test('a reader that is closed at once reads nothing ahead', async (t) => {

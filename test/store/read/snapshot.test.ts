@@ -129,6 +129,12 @@ describe('the cache of opened blocks', () => {
     assert.ok((await registry.metrics()).includes(`${misses} 64\n`))
     reader.read((snapshot) => snapshot.block(5)?.openChunk('Block', 0))
     assert.ok((await registry.metrics()).includes(`${misses} 65\n`))
+    const few = new Registry()
+    const { rawBytes } = openBody(opaqueBlock(1).body).openChunk('Block', 0)
+    const small = openReader({ ...options, cacheBytes: 2 * 10 * rawBytes }, { registry: few })
+    t.after(() => small.close())
+    for (let turn = 0; turn < 70; turn++) await setImmediate()
+    assert.ok((await few.metrics()).includes(`${misses} 10\n`))
   })
 
   it('can be too small for a chunk, which is then read again each time', async (t) => {
