@@ -39,6 +39,20 @@ test('a single link groups by its id', async (t) => {
   assert.deepEqual(Log, [{ block_id: `block-${chain[0]?.hash}`, n: 3 }])
 })
 
+test('an alias of a key filters and orders groups, and one of neither is refused', async (t) => {
+  const { query, errors } = await openGraphqlRoom(t)
+  const groups = (args: string, also = '') =>
+    `{ Log(groupBy: [blockNumber], ${args}) { at: blockNumber ${also} } }`
+  const found = await query(
+    groups('filter: {_alias: {at: {_geq: 4}}}, order: {_alias: {at: DESC}}'),
+  )
+  assert.deepEqual(found.Log, [{ at: 6 }, { at: 5 }, { at: 4 }])
+  for (const also of ['it: __typename', 'it: GROUP { data }', ''])
+    assert.deepEqual(await errors(groups('filter: {_alias: {it: {_eq: 1}}}', also)), [
+      'field or alias not found. Name: it. Give a field of the same selection this alias.',
+    ])
+})
+
 test('an alias of an aggregate filters and orders groups', async (t) => {
   const { query } = await openGraphqlRoom(t)
   const text = `{ Log(groupBy: [transactionIndex], filter: {blockNumber: {_leq: 4}, _alias: {n: {_gt: 4}}},
