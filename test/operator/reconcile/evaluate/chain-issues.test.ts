@@ -75,6 +75,15 @@ test('where no Generator says which chain is right, a person decides', () => {
   assert.match(issue?.remedy ?? '', /^See which chain is right, and have the other replicas fetch/)
   const [unlike] = issuesOf(naming(2), [storing(first), storing(second)], generator('one', third))
   assert.match(unlike?.remedy ?? '', /^See which chain is right/)
+  const both = [generator('one', first), generator('two', second)]
+  const [split] = issuesOf(naming(2), [storing(first), storing(second)], ...both)
+  assert.match(split?.remedy ?? '', /^See which chain is right.*, for replica 0: /)
+})
+
+test('a chain that one of several Generators reads is not among those that no Generator is with', () => {
+  const generators = [generator('one', first), generator('two', third)]
+  const [issue] = issuesOf(naming(2), [storing(first), storing(second)], ...generators)
+  assert.match(issue?.remedy ?? '', /^Have those that no Generator is with .*, for replica 1: /)
 })
 
 test('it lasts while a replica does not answer, or has no pod, and ends with its new store', () => {

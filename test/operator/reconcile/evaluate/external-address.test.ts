@@ -31,6 +31,7 @@ test('the address of a load balancer is published to peers, by IP or by name', (
   const named = discover(balanced, [{ hostname: 'lb.example.org' }])
   assert.deepEqual(named, [['/dns4/lb.example.org/tcp/9171']])
   assert.equal(addressStatement(balanced, named).reason, 'LoadBalancer')
+  assert.deepEqual(discover(balanced, [{}]), [[]])
 })
 
 test('a load balancer without an address is waited for, unless the spec gives one', () => {

@@ -130,6 +130,8 @@ test('the last template is that of the StatefulSet, or of the ConfigMap while th
   const former: Host = { ...host, metadata: { ...host.metadata, uid: 'former' } }
   const left = setWith({ annotations: template('of-former') }, former)
   assert.deepEqual(recordIn([left, config]), ['parked', true])
+  const { set: none, counts } = observed([left])
+  assert.deepEqual([none, counts], [null, null])
 })
 
 test('a StatefulSet that is being deleted is known as such, with its counts', () => {

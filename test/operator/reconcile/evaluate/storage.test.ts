@@ -169,6 +169,14 @@ test('it is said for as long as the replica cannot be asked, and not once it has
   assert.equal(reasonOf(new Map([[0, null]])), 'NearlyFull')
   assert.equal(reasonOf(saying([], null)), 'NearlyFull')
   assert.equal(reasonOf(saying([])), 'Bound')
+  const two: Host = { ...before, spec: { ...before.spec, replicas: 2 } }
+  const claims = [0, 1].flatMap((ordinal) =>
+    [keys, placed('data')].map(({ volume, claim }) => {
+      const name = `${volume}-mainnet-host-${ordinal}`
+      return { volume, ordinal, claim: { ...claim, name } }
+    }),
+  )
+  assert.equal(reported(two, claims).reason, 'NearlyFull', 'one of them was not asked')
   assert.equal(reasonOf(saying([{ code: 'HOST_FORK_TOO_DEEP', message: 'no' }])), 'Bound')
 })
 
