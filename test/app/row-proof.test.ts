@@ -26,8 +26,10 @@ const { number, hash } = block
 
 const signed = (signer: DigestSigner, of: MadeBlock = block): StatementExcerpt =>
   decodeStatementExcerpt(madeExcerpt(of, signer))
-const sealed = (signer: DigestSigner, document = 'a document'): Seal =>
-  signSeal({ network: testNetwork, number, hash, cids: [Buffer.from(document)] }, signer)
+/** As the block is named on another branch. */
+const otherHash = namedHash('another block')
+const sealed = (signer: DigestSigner, document = 'a document', of = hash): Seal =>
+  signSeal({ network: testNetwork, number, hash: of, cids: [Buffer.from(document)] }, signer)
 
 interface Stored {
   readonly excerpts?: readonly StatementExcerpt[]
@@ -119,6 +121,7 @@ test('the Hosts that count are accepted, and signed just these rows, each once',
     [forged],
     [signed(hostA, others)],
     [signed(hostA, fewer)],
+    [signed(hostA, { ...block, hash: otherHash })],
   ])
     assert.deepEqual(await hosts(...excerpts), none)
 })
@@ -137,6 +140,9 @@ test('the Generators that count are accepted, and sealed the root that most did'
     await signersOf(sealed(one), sealed(stranger), sealed(two, 'another document')),
     [one.identity],
   )
+  assert.deepEqual(await signersOf(sealed(one), sealed(two, 'a document', otherHash)), [
+    one.identity,
+  ])
   assert.deepEqual(await signersOf(sealed(stranger)), [])
 })
 
