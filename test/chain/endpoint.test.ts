@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
+import { getEventListeners, once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { type TestContext, test } from 'node:test'
@@ -187,15 +187,18 @@ test('the outcomes of batches that are answered are kept where another one fails
   assert.deepEqual(outcomes, [...results(8), ...Array(8).fill({ kind: 'missing' })])
 })
 
-test('a call that is answered leaves no timer, which would keep the program from ending', async (t) => {
+test('a call that is answered leaves no timer behind, and nothing at its signal', async (t) => {
   const timers = (): number =>
     process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length
   const endpoint = await openBefore(t, echoAll, { timeoutMs: 60_000 })
+  const { signal } = new AbortController()
   const before = timers()
-  const call = endpoint.call({ method: 'echo', params: [1] }, never)
+  const call = endpoint.call({ method: 'echo', params: [1] }, signal)
   assert.equal(timers(), before + 1)
+  assert.equal(getEventListeners(signal, 'abort').length, 1)
   await call
   assert.equal(timers(), before)
+  assert.deepEqual(getEventListeners(signal, 'abort'), [])
 })
 
 test('calls of one endpoint are numbered from 1 on', async (t) => {

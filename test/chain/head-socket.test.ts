@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
-import { once } from 'node:events'
+import { getEventListeners, once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { type TestContext, test } from 'node:test'
@@ -77,8 +77,9 @@ test('heads of our own subscription are reported, in lower case', async (t) => {
   const others = [notice(head, '0x8'), notice(head, null), frame('{"id":2,"result":null}')]
   const early = [notice(head, null), notice(head)]
   const frames = [...early, subscribed, ...others, notice(head), bad]
-  const { opening, heads } = await openTo(t, frames)
+  const { opening, heads, stop } = await openTo(t, frames)
   await (await opening).closed
+  assert.deepEqual(getEventListeners(stop.signal, 'abort'), [])
   assert.deepEqual(heads, [
     { number: 7, hash: head.hash.toLowerCase(), parentHash: head.parentHash },
   ])

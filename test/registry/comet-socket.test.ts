@@ -1,7 +1,7 @@
 /** The subscription to the registry chain, with a node that refuses, lies, sends too much or nothing any more. */
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
-import { once } from 'node:events'
+import { getEventListeners, once } from 'node:events'
 import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { type TestContext, test } from 'node:test'
@@ -102,10 +102,11 @@ test('a node is asked at the path of its URL, with the password of it', async (t
     '/rpc/websocket/': '/rpc/websocket',
   }
   for (const [path, asked] of Object.entries(paths)) {
-    const { opening, requests } = await connect(t, confirmed, undefined, { path })
+    const { opening, requests, stop } = await connect(t, confirmed, undefined, { path })
     const { close, closed } = await opening
     close()
     assert.equal(await closed, 'closed')
+    assert.deepEqual(getEventListeners(stop.signal, 'abort'), [])
     const [request = assert.fail()] = requests
     assert.equal(request.url, asked)
     assert.equal(request.headers.authorization, `Basic ${btoa('user:pass')}`)
