@@ -46,6 +46,8 @@ test('what is registered while the chain is away is found when it is back', asyn
   }
   const { follower, arrived, lines, metrics } = follow(t, registry)
   await lines.line('registry chain followed')
+  // That of the start, and that of the subscription.
+  await until(async () => (await metricValue(metrics, 'viewmesh_registry_lists_total')) === 2)
   await registry.close()
   await lines.line('connection to the registry chain lost')
   // A list is wanted then, whenever the timer would ask for one.
