@@ -64,6 +64,31 @@ test('a View is what as many Hosts as have to agree say of it last', async (t) =
   assert.deepEqual(served, [[], ['Payment']])
 })
 
+test('a Host that says something else leaves what others say of a View', async (t) => {
+  const { views } = await open(await openStore(t), [one], 3)
+  for (const host of ['A', 'B']) await views.hear(host, one, sdl)
+  await views.hear('A', one, otherSdl)
+  await views.hear('C', one, sdl)
+  assert.equal(views.find(one), undefined)
+  await views.hear('D', one, sdl)
+  assert.equal(views.find(one)?.sdl, sdl)
+})
+
+test('a View that Hosts describe at once becomes known once, and is not checked again', async (t) => {
+  const { views, served } = await open(await openStore(t), [one, two])
+  await Promise.all(['A', 'B'].map((host) => views.hear(host, one, sdl)))
+  await views.hear('C', one, 'no type')
+  await views.hear('A', two, sdl)
+  assert.deepEqual(
+    views.list().map(({ id, slot }) => [id, slot]),
+    [
+      [one, 0],
+      [two, 1],
+    ],
+  )
+  assert.equal(served.length, 3)
+})
+
 test('a View that is not followed is not heard of', async (t) => {
   const { views } = await open(await openStore(t), [one])
   await views.hear('A', two, sdl)
