@@ -17,7 +17,7 @@ test('a View is described by the words in its SDL, or by its ID where there are 
   assert.equal(descriptionOf(type), `Rows of the View ${id}.`)
 })
 
-test('a field of a View is described by the words in its SDL, or by its name where there are none', () => {
+test('a field of a View is described by the words in its SDL, or by its name without them', () => {
   const sdl = 'type Payment { "\\n Who was paid. " to: String "  " from: String at: Int }'
   const view = { id, name: 'Payments', slot: 1, rowType: parseRowType(sdl), query: null }
   const { attributes } = viewEntity(view, null)
