@@ -141,7 +141,7 @@ test('Views are reconciled when a Host that they select, or did, changes, not fo
   assert.deepEqual(remove(open), [own, selecting])
 })
 
-test('what is kept for a View is of concern to its Hosts, and what is made for a Host to it alone', () => {
+test('what is kept for a View concerns its Hosts, and what is made for a Host that one alone', () => {
   const namesake = viewWith('mainnet', { registryID, hostSelector }, apps)
   const { put, remove } = watched(plain, open, senders, namesake)
   const kept = viewConfigMap(senders, { name: 'a.view', bytes: '' })
