@@ -139,7 +139,7 @@ export function buildLens(parts: LensParts = {}): Uint8Array<ArrayBuffer> {
     ...(parts.tables === undefined ? [] : section(4, list(...parts.tables))),
     ...section(5, list([1, ...leb(least), ...leb(greatest)])),
     ...section(6, list(global(heapStart), global(0), global(0))),
-    ...section(7, list([...sized('memory'), 2, 0], ...exported, ...further)),
+    ...section(7, list([...sized('memory'), 2, 0], ...further, ...exported)),
     ...(start === undefined ? [] : section(8, [4])),
     ...section(
       10,

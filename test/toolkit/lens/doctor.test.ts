@@ -103,6 +103,8 @@ describe('lens doctor', () => {
     ]
     const needsNone = found(', set_param', 'it needs none of its arguments', 'it copes with them')
     assert.deepEqual(await foundOf(buildLens()), needsNone)
+    const exports = Array.from({ length: 120 }, (_, number) => `also${number}`)
+    assert.deepEqual(await foundOf(buildLens({ exports })), needsNone)
     const without = buildLens({ names: ['alloc', 'transform', null], pages: [1, 8] })
     assert.deepEqual(await foundOf(without), found('', 'it takes none', 'it takes none'))
   })
