@@ -128,7 +128,7 @@ test('a peer is asked while it is connected and named, and again only after it w
   assert.deepEqual(peersOf(asked()), ['one'])
 })
 
-test('a question ends with the connection, and is asked anew of a peer that comes back', async (t) => {
+test('a question ends with the connection, and a peer that comes back is asked again', async (t) => {
   const { trust, asked, connect, disconnect, failed } = await open(t)
   trust.setBootstrapPeers(addressesOf('one'), true)
   connect('one')
