@@ -51,7 +51,8 @@ test('a replica is checked at once, and its report is announced and kept', async
   assert.equal(seen.view('Host a/b', first)?.peerID, 'one')
 })
 
-test('the replicas of one namespace do not wait until all those of another were asked', async () => {
+test('the replicas of one namespace do not wait until all those of another were asked', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
   const asked: string[] = []
   const all = Promise.withResolvers<void>()
   const opened = openHealthObserver(
@@ -71,6 +72,7 @@ test('the replicas of one namespace do not wait until all those of another were 
   const many = [0, 1, 2, 3].map((ordinal) => ({ ordinal, uid: 'pod', ip: `10.0.0.${ordinal}` }))
   opened.watch('Host many/a', many)
   opened.watch('Host few/b', [{ ordinal: 0, uid: 'pod', ip: '10.0.1.0' }])
+  t.mock.timers.tick(1)
   await all.promise
   assert.deepEqual(asked, ['10.0.0.0', '10.0.0.1', '10.0.1.0', '10.0.0.2', '10.0.0.3'])
 })
