@@ -1,9 +1,11 @@
 /** What of its Generators has a Host fetch again, and ask its replicas again. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { V1NetworkPolicy } from '@kubernetes/client-node'
 import type { Generator, Host } from '../../../operator/api.ts'
 import { createHostLogic } from '../../../operator/reconcile/host-logic.ts'
 import { secretValue } from '../../../operator/resources/names/secret.ts'
+import { ports } from '../../../src/service/contract.ts'
 import {
   hostContext,
   peerID,
@@ -90,4 +92,27 @@ test('a key that is no longer allowed is overwritten, where one was handed out',
     ['mainnet-host-schema-keys', undefined],
     ['mainnet-host-connection', undefined],
   ])
+})
+
+test('schemas are asked for at the pods of Generators, unless one is in the network of its machine', () => {
+  const onMachine = { podTemplate: { spec: { hostNetwork: true } } }
+  const another = { ...source, metadata: { ...source.metadata, name: 'another' } }
+  const references = [reference, { ...reference, name: 'another' }]
+  const ofBoth: Host = {
+    ...host,
+    spec: { ...host.spec, generators: references, networkPolicy: { enabled: true } },
+  }
+  const targetsWith = (...generators: readonly Generator[]): unknown => {
+    const facts = { schemaSource: null, keyless: null, isRefused: false, awaited: null }
+    const { objects } = logicWith(...generators).objects(ofBoth, facts, hostContext)
+    const policy = objects.find(({ kind }) => kind === 'NetworkPolicy') as V1NetworkPolicy
+    const rules = policy.spec?.egress?.filter(({ ports: all }) =>
+      all?.some(({ port }) => port === ports.health),
+    )
+    return rules?.map(({ to }) => to?.length)
+  }
+  assert.deepEqual(targetsWith(), [2])
+  assert.deepEqual(targetsWith(source, another), [2])
+  const moved = { ...another, spec: { ...another.spec, ...onMachine } }
+  assert.deepEqual(targetsWith(source, moved), [undefined])
 })
