@@ -64,16 +64,14 @@ export async function openLineFile<T>(
     lastProblem = null
     if (text === lastText) return false
     lastText = text
-    const isTooLong = text.length > maxCharacters
-    const parsed = parseLines(isTooLong ? '' : text, options, parts.log)
-    lastRefusal = options.isWhole === true ? refusalOf(parsed, options) : null
-    if (isTooLong) lastRefusal = `it has more than ${maxCharacters} characters`
-    if (lastRefusal !== null) {
-      const facts = { setting, path, problem: lastRefusal, entries: values.length }
+    const list = parseList(text, options, parts.log)
+    lastRefusal = list.refusal
+    if (list.refusal !== null) {
+      const facts = { setting, path, problem: list.refusal, entries: values.length }
       parts.log.warn(facts, 'file not taken over, the last good list stays')
       return false
     }
-    values = parsed.values
+    values = list.values
     return true
   }
 
@@ -89,6 +87,20 @@ export async function openLineFile<T>(
     problem: () => lastProblem ?? lastRefusal,
     close: () => void polling.close(),
   }
+}
+
+interface List<T> {
+  readonly values: readonly T[]
+  /** Why it is not taken over; null where it is. */
+  readonly refusal: string | null
+}
+
+function parseList<T>(text: string, options: LineFileOptions<T>, log: Logger): List<T> {
+  if (text.length > maxCharacters)
+    return { values: [], refusal: `it has more than ${maxCharacters} characters` }
+  const parsed = parseLines(text, options, log)
+  const refusal = options.isWhole === true ? refusalOf(parsed, options) : null
+  return { values: parsed.values, refusal }
 }
 
 interface Parsed<T> {

@@ -94,7 +94,7 @@ test('a key that is no longer allowed is overwritten, where one was handed out',
   ])
 })
 
-test('schemas are asked for at the pods of Generators, unless one is in the network of its machine', () => {
+test('schemas are asked for at pods of Generators, unless one is in the network of its machine', () => {
   const onMachine = { podTemplate: { spec: { hostNetwork: true } } }
   const another = { ...source, metadata: { ...source.metadata, name: 'another' } }
   const references = [reference, { ...reference, name: 'another' }]
