@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { test } from 'node:test'
 import type { OnMessage, PeerVerdict } from '../../../src/p2p/peers/verdict.ts'
 import { connect, openRoom, until } from '../../support/p2p-room.ts'
+import { gossipProtocol, openRawPeer } from '../../support/raw-peer.ts'
 
 /** Validates every block alike and records which ones came. */
 function validatorWith(verdict: PeerVerdict): {
@@ -189,5 +190,14 @@ test('signed heads have a topic of their own, and reach the peers that subscribe
   assert.equal(blocks.count(), 0)
   await assert.rejects(generator.p2p.publishHead(new Uint8Array(513)), {
     code: 'P2P_MESSAGE_TOO_LARGE',
+  })
+})
+
+test('a peer gossips by gossipsub alone: floodsub, which keeps no scores, is not spoken', async (t) => {
+  const room = await openRoom(t)
+  const peer = await openRawPeer(t)
+  await peer.open(room.address, gossipProtocol)
+  await assert.rejects(peer.open(room.address, '/floodsub/1.0.0'), {
+    name: 'UnsupportedProtocolError',
   })
 })
