@@ -274,7 +274,8 @@ function noteUnseen(unseen: Set<number>, height: number): void {
 
 function explained(error: unknown): string {
   if (!(error instanceof ServiceError)) return String(error)
-  return [error.message, error.remedy].filter((part) => part !== undefined).join('. ')
+  const { message, remedy } = error
+  return remedy === undefined ? message : `${message.replace(/\.$/, '')}. ${remedy}`
 }
 
 interface Changes {
