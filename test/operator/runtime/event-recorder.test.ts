@@ -118,13 +118,19 @@ for (const code of passing) {
   })
 }
 
-test('what happened while an Event could not be written is counted after it', async () => {
+/** The same happens again while its Event could not be written; from then on it can. */
+async function recordTwiceWhileBusy(): Promise<ReturnType<typeof open>> {
   failure = 'OPERATOR_API_BUSY'
   const recorder = open()
   recorder.record(type, object, occurrence)
   await pass(0)
   recorder.record(type, object, occurrence)
   failure = null
+  return recorder
+}
+
+test('what happened while an Event could not be written is counted after it', async () => {
+  const recorder = await recordTwiceWhileBusy()
   await pass(60_000)
   assert.deepEqual([created.length, counted], [1, []])
   await pass(60_000)
@@ -133,12 +139,7 @@ test('what happened while an Event could not be written is counted after it', as
 })
 
 test('what happened while an Event could not be written is counted at the end', async () => {
-  failure = 'OPERATOR_API_BUSY'
-  const recorder = open()
-  recorder.record(type, object, occurrence)
-  await pass(0)
-  recorder.record(type, object, occurrence)
-  failure = null
+  const recorder = await recordTwiceWhileBusy()
   await recorder.close()
   assert.deepEqual([created.length, attempts], [1, 3])
   assert.partialDeepStrictEqual(counted, [{ series: { count: 2 } }])

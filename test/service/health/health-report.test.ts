@@ -12,15 +12,17 @@ import {
   uptimeText,
 } from '../../../src/service/health/health-report.ts'
 
+/** A program that has run for 61.5 seconds. */
+const startedMs = Date.UTC(2026, 0, 2, 3, 4, 5, 6)
+const context = {
+  program: 'generator',
+  version: '1',
+  startedMs,
+  nowMs: startedMs + 61_500,
+} as const
+const starting = startingState('Ethereum', 'Mainnet')
+
 describe('the JSON form of /metrics', () => {
-  const startedMs = Date.UTC(2026, 0, 2, 3, 4, 5, 6)
-  const context = {
-    program: 'generator',
-    version: '1',
-    startedMs,
-    nowMs: startedMs + 61_500,
-  } as const
-  const starting = startingState('Ethereum', 'Mainnet')
   const none = Object.fromEntries(counterNames.map((name) => [name, 0]))
   const times = {
     timestamp: 1_767_323_106,
@@ -56,15 +58,6 @@ describe('the JSON form of /metrics', () => {
 })
 
 describe('the report of /health', () => {
-  const startedMs = Date.UTC(2026, 0, 2, 3, 4, 5, 6)
-  const context = {
-    program: 'generator',
-    version: '1',
-    startedMs,
-    nowMs: startedMs + 61_500,
-  } as const
-  const starting = startingState('Ethereum', 'Mainnet')
-
   test('says for how long the program runs, and leaves out what is not known yet', () => {
     const report = toHealthReport(starting, context)
     const { status, timestamp, uptime, uptime_seconds, p2p } = report

@@ -24,6 +24,23 @@ function storedBlock(serial: number, bytes: number): { stored: StoredHeader; rea
 
 const none = () => ({ bodies: { hits: 0, misses: 0 }, chunks: { hits: 0, misses: 0 } })
 
+/** Reads blocks of a cache that has room for four: what was read last is kept. */
+function assertKeepsFour(
+  counted: { hits: number; misses: number },
+  read: (serial: number) => void,
+) {
+  const missesOf = (...serials: readonly number[]): number => {
+    const before = counted.misses
+    for (const serial of serials) read(serial)
+    return counted.misses - before
+  }
+  assert.equal(missesOf(1, 2, 3, 4, 1, 2, 3, 4), 4)
+  assert.equal(missesOf(5), 1)
+  assert.equal(missesOf(2, 3, 4, 5), 0)
+  assert.equal(missesOf(1), 1)
+  assert.deepEqual(counted, { hits: 8, misses: 6 })
+}
+
 test('an eighth of a cache is for the headers of bodies, and what was read last is kept', () => {
   const blocks = [1, 2, 3, 4, 5].map((serial) => storedBlock(serial, 100))
   const [
@@ -33,19 +50,10 @@ test('an eighth of a cache is for the headers of bodies, and what was read last 
   ] = blocks
   const reads = none()
   const cache = createBlockCache(8 * 4 * (overheadBytes + parsedFactor * headBytes), reads)
-  const missesOf = (...serials: readonly number[]): number => {
-    const before = reads.bodies.misses
-    for (const serial of serials) {
-      const { stored, read } = blocks[serial - 1] ?? assert.fail()
-      cache.open(stored, read)
-    }
-    return reads.bodies.misses - before
-  }
-  assert.equal(missesOf(1, 2, 3, 4, 1, 2, 3, 4), 4)
-  assert.equal(missesOf(5), 1)
-  assert.equal(missesOf(2, 3, 4, 5), 0)
-  assert.equal(missesOf(1), 1)
-  assert.deepEqual(reads.bodies, { hits: 8, misses: 6 })
+  assertKeepsFour(reads.bodies, (serial) => {
+    const { stored, read } = blocks[serial - 1] ?? assert.fail()
+    cache.open(stored, read)
+  })
 })
 
 test('the rest of a cache is for unpacked chunks, and what was read last is kept', () => {
@@ -54,19 +62,10 @@ test('the rest of a cache is for unpacked chunks, and what was read last is kept
   const reads = none()
   const chunkBytes = bytes + 4
   const cache = createBlockCache(Math.ceil((4 * (chunkBytes + overheadBytes) * 8) / 7), reads)
-  const missesOf = (...serials: readonly number[]): number => {
-    const before = reads.chunks.misses
-    for (const serial of serials) {
-      const { stored, read } = blocks[serial - 1] ?? assert.fail()
-      const chunk = cache.chunk(stored, cache.open(stored, read), 'Block', 0, read)
-      const { body } = opaqueBlock(serial, bytes)
-      assert.deepEqual(chunk.values(0), openBody(body).openChunk('Block', 0).values(0))
-    }
-    return reads.chunks.misses - before
-  }
-  assert.equal(missesOf(1, 2, 3, 4, 1, 2, 3, 4), 4)
-  assert.equal(missesOf(5), 1)
-  assert.equal(missesOf(2, 3, 4, 5), 0)
-  assert.equal(missesOf(1), 1)
-  assert.deepEqual(reads.chunks, { hits: 8, misses: 6 })
+  assertKeepsFour(reads.chunks, (serial) => {
+    const { stored, read } = blocks[serial - 1] ?? assert.fail()
+    const chunk = cache.chunk(stored, cache.open(stored, read), 'Block', 0, read)
+    const { body } = opaqueBlock(serial, bytes)
+    assert.deepEqual(chunk.values(0), openBody(body).openChunk('Block', 0).values(0))
+  })
 })

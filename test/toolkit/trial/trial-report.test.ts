@@ -6,6 +6,25 @@ import { blocksOf, found, trial, usdc } from './support/trial-room.ts'
 
 const log = { address: usdc }
 
+/** Returns a document and passes over the next. */
+const everyOther = [...op.callNext, ...op.set(0), ...op.callNext, ...op.drop, ...op.get(0)]
+
+/** A lens that does this so many times, and then traps. */
+const trappingAfter = (times: number, transform: readonly number[]): Uint8Array<ArrayBuffer> =>
+  buildLens({
+    transform: [
+      ...[
+        ...op.getGlobal(globals.first),
+        ...op.const(1),
+        ...op.add,
+        ...op.setGlobal(globals.first),
+      ],
+      ...[...op.getGlobal(globals.first), ...op.const(times), ...op.greater],
+      ...op.when(op.unreachable),
+      ...transform,
+    ],
+  })
+
 test('the report has rows, counts and unknown fields of all blocks together', async () => {
   const progress: number[] = []
   const { measured, findings, ...report } = await trial({
@@ -57,13 +76,10 @@ test('ten thousand rows of a block are kept, and none behind those that are left
 })
 
 test('whether lenses add up is found out by the blocks with the most documents', async () => {
-  // Returns a document and passes over the next.
-  const everyOther = buildLens({
-    transform: [...op.callNext, ...op.set(0), ...op.callNext, ...op.drop, ...op.get(0)],
-  })
+  const wasm = buildLens({ transform: everyOther })
   const sdl = '"feed: stream" type Logs { address: String logIndex: Int }'
   const codes = async (...blocks: readonly (readonly object[])[]) =>
-    found(await trial({ sdl, lenses: [{ wasm: everyOther }], blocks: blocksOf(...blocks) })).map(
+    found(await trial({ sdl, lenses: [{ wasm }], blocks: blocksOf(...blocks) })).map(
       (text) => text.split(':')[0],
     )
   assert.deepEqual(await codes([log], [log], [log]), [])
@@ -73,20 +89,7 @@ test('whether lenses add up is found out by the blocks with the most documents',
 })
 
 test('a View that fails is tried at every block, and neither compared nor measured', async () => {
-  // Passes over every other document, and traps at the third one that it returns.
-  const wasm = buildLens({
-    transform: [
-      ...[
-        ...op.getGlobal(globals.first),
-        ...op.const(1),
-        ...op.add,
-        ...op.setGlobal(globals.first),
-      ],
-      ...[...op.getGlobal(globals.first), ...op.const(2), ...op.greater],
-      ...op.when(op.unreachable),
-      ...[...op.callNext, ...op.set(0), ...op.callNext, ...op.drop, ...op.get(0)],
-    ],
-  })
+  const wasm = trappingAfter(2, everyOther)
   const sdl = '"feed: stream" type Logs { address: String logIndex: Int }'
   const six = Array<object>(6).fill(log)
   const blocks = blocksOf(six, six, six, six, [log, log])
@@ -99,19 +102,7 @@ test('a View that fails is tried at every block, and neither compared nor measur
 })
 
 test('a lens that fails at a thousand documents passes with a warning, and is not measured', async () => {
-  const wasm = buildLens({
-    transform: [
-      ...[
-        ...op.getGlobal(globals.first),
-        ...op.const(1),
-        ...op.add,
-        ...op.setGlobal(globals.first),
-      ],
-      ...[...op.getGlobal(globals.first), ...op.const(500), ...op.greater],
-      ...op.when(op.unreachable),
-      ...op.callNext,
-    ],
-  })
+  const wasm = trappingAfter(500, op.callNext)
   const report = await trial({ lenses: [{ wasm }] })
   assert.deepEqual(found(report), [
     'warning (performance) LENS_TRAPPED: with 1000 documents: lens 1 trapped in transform: unreachable',
