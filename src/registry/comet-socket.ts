@@ -125,10 +125,10 @@ function startSocket(
     for (const [index, query] of queries.entries()) send(socket, index + 1, 'subscribe', { query })
   })
   socket.addEventListener('message', ({ data }) => receive(state, data))
-  socket.addEventListener('error', ({ error, message }) => {
+  // The event says nothing of why.
+  socket.addEventListener('error', () => {
     if (state.reason instanceof Error) return
-    const text = error instanceof Error ? error.message : message
-    state.reason = text === '' ? 'the connection failed, or a message was too long' : text
+    state.reason = 'the connection failed, or a message was too long'
   })
   socket.addEventListener('close', () => endSocket(state, state.reason))
   void state.closed.promise.then(() => {
