@@ -2,10 +2,10 @@
 
 /** Names of the lenses that ship, by the hash that `lensHash` gives their modules. */
 export const shippedLenses: ReadonlyMap<string, string> = new Map([
-  ['0x022ad3d1bedf37be8e4f4a55f22675fe', 'decode_call'],
-  ['0x005b784fcb4ac8544d9c9cd56af0ebbb', 'decode_log'],
-  ['0x6f2773f158e3cc1b3058cedc5dff3a18', 'erc20_balances'],
-  ['0xd1cf0b686dc5ef017c556b11ee2894f9', 'erc20_transfers'],
-  ['0x39668914efb030afb3bdf90ba60557ab', 'filter'],
-  ['0x6f68d04a7e4b53111472c2309a8f1807', 'filter_transaction'],
+  ['0xcca5a6f51bc5b05e8d0e78be3ae09dda', 'decode_call'],
+  ['0x0e7c60b946d2afa69ee5c64fb5650acd', 'decode_log'],
+  ['0x6fa88b7911b1fdf184afe61069bcdc43', 'erc20_balances'],
+  ['0xef2eb282a22161508de580cd74a565f0', 'erc20_transfers'],
+  ['0x7191158557d3303e09915fcd2a2f1eb6', 'filter'],
+  ['0xac56ddfa892bc2ad3ba14f4754c92729', 'filter_transaction'],
 ])

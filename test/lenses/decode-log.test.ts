@@ -323,3 +323,10 @@ test('decode_log keeps its memory over 100,000 documents of many sizes', () => {
   feed(97_000)
   assert.equal(lens.memoryBytes(), before)
 })
+
+test('decode_log needs no more than one page of memory for the logs of one event', () => {
+  const lens = openSetLens('decode_log', { abi: [known('ERC-20')] })
+  const log = encodeLog(known('ERC-20'), samples['ERC-20'] ?? {})
+  for (let n = 0; n < 1_000; n += 1) lens.transform([document(log)])
+  assert.equal(lens.memoryBytes(), 64 * 1024)
+})
