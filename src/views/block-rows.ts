@@ -32,7 +32,7 @@ const doneFields = 8
 const termFields = 3
 
 export function encodeBlockRows(blocks: readonly BlockRows[]): Uint8Array<ArrayBuffer> {
-  const out = createByteWriter()
+  const out = createByteWriter(blocks.reduce((sum, block) => sum + blockRowsBytes(block), 0))
   writeHead(out, major.array, blocks.length)
   for (const block of blocks) {
     writeHead(out, major.array, 'rows' in block ? doneFields : failedFields)

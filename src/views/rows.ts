@@ -47,6 +47,9 @@ export interface PackedRows {
 /** The root of no rows. */
 export const emptyRowsRoot: string = Buffer.from(merkleRoot([])).toString('hex')
 
+/** Where the rows of one chunk at a time lie with their lengths in front: compressing makes a copy of both. */
+const raw = createByteWriter()
+
 /** Takes rows in their order. */
 interface RowPacker {
   /**
@@ -62,15 +65,15 @@ interface RowPacker {
   finish(): PackedRows
 }
 
-/** A packer without rows. */
-export function createRowPacker(rowType: Pick<RowType, 'fields'>): RowPacker {
+/** A packer without rows. Until they are compressed, they lie in `open`, which is its own until it has finished. */
+export function createRowPacker(
+  rowType: Pick<RowType, 'fields'>,
+  open: ByteWriter = createByteWriter(),
+): RowPacker {
   const indexed = rowType.fields.flatMap(({ index }, field) => (index ? [field] : []))
   const terms = createTermCollector()
   const tree = createRootBuilder()
   const chunks: PackedChunk[] = []
-  const open = createByteWriter()
-  /** The rows with their lengths in front: compressing makes a copy of both. */
-  const raw = createByteWriter()
   let lengths: number[] = []
   let [count, mismatches, rowBytes] = [0, 0, 0]
 

@@ -102,7 +102,7 @@ async function readBlock(
     if (header === undefined) return null
     const block = { blockHash: header.hash, documentsRoot: header.root }
     try {
-      const documents = await readDocuments(view, snapshot, height, emptyPlace())
+      const documents = await readDocuments(view, snapshot, height, emptied(places.documents))
       return { ...block, documents: () => documents }
     } catch (error) {
       if (!isLasting(error)) throw error
@@ -118,13 +118,13 @@ async function readBlock(
   }
 }
 
-/** Where the documents of a block lie until its rows are made: a thread computes one block at a time. */
-let place = createByteWriter()
+/** Where documents lie until rows are made of them, and rows until they are compressed: a thread computes one block at a time. */
+const places = { documents: createByteWriter(), rows: createByteWriter() }
 /** A larger place is not kept for the next block. */
 const maxPlaceBytes = 4 * 1024 * 1024
 
-function emptyPlace(): ByteWriter {
-  if (place.bytes.length > maxPlaceBytes) place = createByteWriter()
+function emptied(place: ByteWriter): ByteWriter {
+  if (place.bytes.length > maxPlaceBytes) place.bytes = createByteWriter().bytes
   place.at = 0
   return place
 }
@@ -140,7 +140,7 @@ function packRows(view: LoadedView, documents: readonly Uint8Array[]): PackedRow
 }
 
 function computeRows(view: LoadedView, documents: readonly Uint8Array[]): PackedRows {
-  const packer = createRowPacker(view.rowType)
+  const packer = createRowPacker(view.rowType, emptied(places.rows))
   view.program.run(documents, (json, source) => {
     if (!packer.addJson(json, source)) packer.add(parseDocument(json), source)
   })
