@@ -8,7 +8,7 @@ import { encodeResult, type ViewWorkerData } from './block-job.ts'
 import { computeBlocks } from './view-blocks.ts'
 
 /** Blocks are read once for each View, mostly the newest: what is kept longer is only collected later. */
-const cacheBytes = 1024 * 1024
+const cacheBytes = 512 * 1024
 
 await serveLensWorker<ViewWorkerData, LoadedView>(({ storePath, network }) => {
   const reader = openReader({ path: storePath, writer: 'parent', cacheBytes })
