@@ -17,6 +17,8 @@ test('a tag or a digest of the spec goes before the operator’s', () => {
   assert.equal(imageOf({ tag: '0.2.0', pullPolicy }, pinned), `${repository}:0.2.0`)
   assert.equal(imageOf({ digest, pullPolicy }, pinned), `${repository}@${digest}`)
   assert.equal(imageOf({ tag: '0.2.0', digest, pullPolicy }, pinned), `${repository}@${digest}`)
+  for (const untagged of ['host', 'x/host', 'localhost:5000/host'])
+    assert.equal(imageOf({ tag: '9', pullPolicy }, untagged), `${untagged}:9`)
 })
 
 test('from another repository the same tag is pulled, never the same digest', () => {

@@ -20,6 +20,11 @@ test('a View stays in the ConfigMap where it is, and the one that it leaves empt
   const current = [{ gone: 'AAAA' }, { kept: 'AAAA' }, null]
   const placed = placeViews(current, [view('fresh', 3), view('kept', 3)])
   assert.deepEqual(namesIn(placed).slice(0, 3), [['fresh'], ['kept'], null])
+  assert.deepEqual(namesIn(placeViews(current, [view('kept', 3)])).slice(0, 3), [
+    [],
+    ['kept'],
+    null,
+  ])
 })
 
 test('a ConfigMap takes Views of 900 kB together, and no byte more', () => {
@@ -44,8 +49,12 @@ test('what the eight ConfigMaps have no room for is left out, the last ones firs
   )
 })
 
-test('two Views of one ID are one file', () => {
-  assert.deepEqual(namesIn(placeViews([], [view('a', 3), view('a', 3)])), [['a'], ...none])
+test('two Views of one ID are one file, which holds the last of them', () => {
+  const last = { name: 'a', bytes: 'BBBB' }
+  assert.deepEqual(placeViews([], [view('a', 3), last]), {
+    parts: [{ a: 'BBBB' }, ...none],
+    left: [],
+  })
 })
 
 test('whatever comes and goes, no View moves and each lies in one place', () => {
