@@ -170,14 +170,7 @@ export function openApi(options: ApiOptions, parts: ApiParts): KubernetesApi {
     },
     readLog: (pod, given) => readLog(requests, pod, given),
     delete: async (address, { uid, resourceVersion, propagation, signal } = {}) => {
-      const preconditions = {
-        ...(uid === undefined ? {} : { uid }),
-        ...(resourceVersion === undefined ? {} : { resourceVersion }),
-      }
-      const body = {
-        ...(Object.keys(preconditions).length === 0 ? {} : { preconditions }),
-        ...(propagation === undefined ? {} : { propagationPolicy: propagation }),
-      }
+      const body = { preconditions: { uid, resourceVersion }, propagationPolicy: propagation }
       const call: Call = { verb: 'delete', ...address }
       return (await unlessMissing(requests.send(call, { body, signal }))) !== missing
     },
