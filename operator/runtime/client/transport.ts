@@ -82,6 +82,7 @@ function exchange(
   { call, signal, maxBytes, beforeSend }: HttpRequest,
   options: TransportOptions,
 ): Promise<HttpAnswer> {
+  if (signal?.aborted) return Promise.reject(signal.reason)
   const { promise, resolve, reject } = Promise.withResolvers<HttpAnswer>()
   const pieces: Buffer[] = []
   let bytes = 0
@@ -100,12 +101,11 @@ function exchange(
   const fail = (error: unknown): void => {
     if (!end()) return
     reject(error)
-    controller?.abort(error instanceof Error ? error : new Error('aborted'))
+    controller?.abort(new Error('aborted'))
   }
   const onAbort = (): void => fail(signal?.reason)
   const timer = setTimeout(() => fail(timedOut(call, options.timeoutMs)), options.timeoutMs)
-  if (signal?.aborted) onAbort()
-  else signal?.addEventListener('abort', onAbort, { once: true })
+  signal?.addEventListener('abort', onAbort, { once: true })
 
   const handler: Dispatcher.DispatchHandler = {
     onRequestStart(started) {
@@ -134,7 +134,7 @@ function exchange(
       fail(unreachable(call, error))
     },
   }
-  if (!ended) agent.dispatch(dispatched, handler)
+  agent.dispatch(dispatched, handler)
   return promise
 }
 
@@ -150,7 +150,7 @@ async function stream(
       origin: dispatched.origin ?? '',
       headersTimeout: silenceMs,
       bodyTimeout: silenceMs,
-      ...(signal === undefined ? {} : { signal }),
+      signal: signal ?? null,
     })
     return {
       status: statusCode,

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { getEventListeners, once } from 'node:events'
 import { afterEach, test } from 'node:test'
 import { builtinTypes } from '../../../../operator/runtime/client/resource-type.ts'
 import { type HttpRequest, openTransport } from '../../../../operator/runtime/client/transport.ts'
@@ -65,6 +66,14 @@ for (const isTold of [true, false]) {
   })
 }
 
+test('an answer that says it is too long is refused before it has come', async () => {
+  room.server.faults.add((_, response) => {
+    response.writeHead(200, { 'content-length': '11' }).flushHeaders()
+    return true
+  })
+  await assert.rejects(open().exchange(request), { code: 'OPERATOR_API_ANSWER_TOO_LARGE' })
+})
+
 test('an API server may lie below a path, with or without a slash at its end', async () => {
   for (const path of ['/clusters/one', '/clusters/one/']) {
     answer('', true)
@@ -78,8 +87,10 @@ test('an API server may lie below a path, with or without a slash at its end', a
 test('a request or a stream that is given up while it runs ends with the reason for that', async () => {
   const reason = new Error('no longer needed')
   const arrived = Promise.withResolvers<void>()
-  room.server.faults.add(() => {
-    arrived.resolve()
+  const closed: Promise<unknown>[] = []
+  room.server.faults.add((_, response) => {
+    closed.push(once(response, 'close'))
+    if (closed.length === 2) arrived.resolve()
     return true
   })
   const { exchange, stream } = open()
@@ -88,8 +99,29 @@ test('a request or a stream that is given up while it runs ends with the reason 
   const waiting = [exchange(asked), stream(asked, 60_000)].map((one) => assert.rejects(one, reason))
   await arrived.promise
   leaving.abort(reason)
-  await Promise.all(waiting)
+  await Promise.all([...waiting, ...closed])
   await assert.rejects(stream({ ...request, signal: leaving.signal }, 60_000), reason)
+})
+
+test('a request that is given up before it goes out is neither checked nor sent', async () => {
+  const reason = new Error('no longer needed')
+  const leaving = new AbortController()
+  const beforeSend = (): void => assert.fail('it was about to be sent')
+  const asked = { ...request, signal: leaving.signal, beforeSend }
+  const { exchange } = open()
+  const waiting = assert.rejects(exchange(asked), reason)
+  leaving.abort(reason)
+  await waiting
+  answer('', true)
+  await exchange(request)
+  assert.equal(room.server.requests.length, 1)
+})
+
+test('a signal that stays keeps nothing of a request that is over', async () => {
+  const { signal } = new AbortController()
+  answer('', true)
+  await open().exchange({ ...request, signal })
+  assert.deepEqual(getEventListeners(signal, 'abort'), [])
 })
 
 test('a stream that breaks, or says nothing for too long, ends with an error that says so', async () => {
@@ -119,6 +151,12 @@ test('what a check before sending throws is thrown, and nothing is sent', async 
   const beforeSend = (): never => {
     throw reason
   }
-  await assert.rejects(open().exchange({ ...request, beforeSend }), reason)
-  assert.deepEqual(room.server.requests, [])
+  const { exchange } = open()
+  await assert.rejects(exchange({ ...request, method: 'POST', beforeSend }), reason)
+  answer('', true)
+  await exchange(request)
+  assert.deepEqual(
+    room.server.requests.map(({ method }) => method),
+    ['GET'],
+  )
 })
