@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { V1Container } from '@kubernetes/client-node'
 import {
   generatorEnvironment,
   hostEnvironment,
+  startHeightOf,
 } from '../../../../operator/resources/pod/environment.ts'
 import { generatorSettings } from '../../../../src/generator/config.ts'
 import { hostSettings } from '../../../../src/host/config.ts'
@@ -86,6 +88,32 @@ test('a start behind the head, at the head, at a height', () => {
   assert.deepEqual(
     [undefined, { behindHead: 100 }, { behindHead: 0 }, { height: 0 }].map(startOf),
     [undefined, '-100', 'latest', '0'],
+  )
+})
+
+test('the start of a pod template is that of its program, and latest where it names none', () => {
+  const container = (name: string, value: string): V1Container => ({
+    name,
+    env: [
+      { name: 'CHAIN_ID', value: '1' },
+      { name: 'GENERATOR_START_HEIGHT', value },
+    ],
+  })
+  const [proxy, program] = [container('proxy', '7'), container('generator', '-100')]
+  assert.equal(startHeightOf({ spec: { containers: [proxy, program] } }), '-100')
+  for (const containers of [[proxy], [proxy, { name: 'generator' }]])
+    assert.equal(startHeightOf({ spec: { containers } }), 'latest')
+  assert.equal(startHeightOf({}), 'latest')
+})
+
+test('an execution node without a port for WebSockets has no address for them', () => {
+  const generator = readGenerator('generator-minimal')
+  const upstream = { service: { name: 'geth', httpPort: 8545, colocate: 'None' as const } }
+  const spec = { ...generator.spec, upstream }
+  const found = generatorEnvironment({ ...generator, spec }, generatorContext)
+  assert.deepEqual(
+    found.filter(({ name }) => /^NODE_.*URL$/.test(name)),
+    [{ name: 'NODE_RPC_URL', value: 'http://geth.validators.svc.cluster.local:8545' }],
   )
 })
 
