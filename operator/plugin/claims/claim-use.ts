@@ -26,7 +26,7 @@ export interface ClaimUse {
   /** Of the keyring key that opens its key directory; null where nobody noted it. */
   readonly fingerprint: string | null
   readonly size: string
-  readonly createdAt: string | undefined
+  readonly createdAt: Date | string | undefined
 }
 
 /** What there is in the namespace. */
@@ -66,8 +66,7 @@ function claimUse(claim: V1PersistentVolumeClaim, around: Surroundings): ClaimUs
     hasIdentity: holds === 'keys' && status?.phase !== 'Pending',
     fingerprint: annotations[records.keyringFingerprint] ?? null,
     size: status?.capacity?.['storage'] ?? spec?.resources?.requests?.['storage'] ?? '-',
-    createdAt:
-      metadata.creationTimestamp === undefined ? undefined : String(metadata.creationTimestamp),
+    createdAt: metadata.creationTimestamp,
   }
 }
 

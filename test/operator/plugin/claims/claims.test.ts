@@ -1,8 +1,13 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, test } from 'node:test'
 import { labels, records } from '../../../../operator/api/annotations.ts'
+import { backupText } from '../../../../operator/plugin/identity/backup-file.ts'
 import type { KubernetesObject } from '../../../../operator/runtime/client/kubernetes-object.ts'
 import { readGenerator, readHost } from '../../../support/resources/operator-cases.ts'
+import { otherBackup } from '../../support/identity-backup.ts'
 import { kubernetesRoom } from '../../support/kubernetes-room.ts'
 import { send, status } from '../../support/kubernetes-server.ts'
 import { runPlugin } from '../../support/plugin-run.ts'
@@ -10,6 +15,8 @@ import { runPlugin } from '../../support/plugin-run.ts'
 const room = kubernetesRoom()
 const folder = '/api/v1/namespaces/apps'
 const fingerprint = '0123456789abcdef'
+const top = mkdtempSync(join(tmpdir(), 'viewmesh-claims-'))
+after(() => rmSync(top, { recursive: true }))
 
 interface PutClaim {
   readonly marks?: Readonly<Record<string, string>>
@@ -18,12 +25,13 @@ interface PutClaim {
   /** Of the volume, which may be larger than what is asked for. */
   readonly capacity?: string
   readonly deletionTimestamp?: string
+  readonly creationTimestamp?: string
 }
 
 /** A claim as the operator labels it, of Host mainnet. */
 function putClaim(
   name: string,
-  { marks, annotations, phase, capacity, deletionTimestamp }: PutClaim = {},
+  { marks, annotations, phase, capacity, ...times }: PutClaim = {},
 ): void {
   const [holds = ''] = name.split('-')
   const mark = holds === 'keys' ? { [records.keyringFingerprint]: fingerprint } : {}
@@ -36,7 +44,7 @@ function putClaim(
         ...marks,
       },
       annotations: annotations ?? mark,
-      ...(deletionTimestamp === undefined ? {} : { deletionTimestamp }),
+      ...times,
     },
     spec: { resources: { requests: { storage: '1Gi' } } },
     status: {
@@ -56,7 +64,10 @@ function putHost(replicas: number, suspend = false): void {
 }
 
 function putPod(name: string, claim: string, phase = 'Running'): void {
-  const volumes = [{ name: 'keys', persistentVolumeClaim: { claimName: claim } }]
+  const volumes = [
+    { name: 'config', configMap: { name: 'config' } },
+    { name: 'keys', persistentVolumeClaim: { claimName: claim } },
+  ]
   const pod = { spec: { volumes, containers: [] }, status: { phase } }
   room.server.put(`${folder}/pods/${name}`, pod as KubernetesObject)
 }
@@ -80,7 +91,8 @@ test('claims are listed with who uses them and whether an identity is on them', 
   putHost(1)
   putClaim('keys-mainnet-host-0')
   putClaim('data-mainnet-host-0', { capacity: '2Gi' })
-  putClaim('keys-mainnet-host-1')
+  const creationTimestamp = new Date(Date.now() - 3 * 86_400_000).toISOString()
+  putClaim('keys-mainnet-host-1', { creationTimestamp })
   putClaim('keys-mainnet-host-2', { annotations: {} })
   putClaim('keys-mainnet-host-3', { phase: 'Pending', annotations: {} })
   putClaim('data-mainnet-host-1', { deletionTimestamp: '2026-01-01T00:00:00Z' })
@@ -92,7 +104,7 @@ test('claims are listed with who uses them and whether an identity is on them', 
     'CLAIM                 RESOURCE       USED BY              IDENTITY           SIZE   AGE',
     `keys-mainnet-host-0   host/mainnet   pod mainnet-host-0   ${fingerprint}   1Gi    -`,
     'data-mainnet-host-0   host/mainnet   Host mainnet         -                  2Gi    -',
-    `keys-mainnet-host-1   host/mainnet   unused               ${fingerprint}   1Gi    -`,
+    `keys-mainnet-host-1   host/mainnet   unused               ${fingerprint}   1Gi    3d`,
     'keys-mainnet-host-2   host/mainnet   unused               unknown            1Gi    -',
     'keys-mainnet-host-3   host/mainnet   unused               -                  1Gi    -',
     'data-mainnet-host-1   host/mainnet   terminating          -                  1Gi    -',
@@ -193,6 +205,53 @@ test('an identity goes only by its own name, and not by that of another claim', 
   const right = ['claims', 'delete', first, '--yes-delete-identity', first]
   assert.equal((await runPlugin(room.client, right)).code, 0)
   assert.ok(!exists(first) && exists(second))
+})
+
+test('an identity goes with a backup of that very claim, which may be one of several', async () => {
+  const [claim, another] = ['keys-mainnet-host-1', 'keys-mainnet-host-2']
+  putClaim(claim)
+  putClaim(another)
+  const uid = room.server.get(`${folder}/persistentvolumeclaims/${claim}`)?.metadata?.uid ?? ''
+  const [replica] = otherBackup.replicas
+  assert.ok(replica)
+  const backupWith = (...uids: readonly string[]): string =>
+    backupText({
+      ...otherBackup,
+      replicas: uids.map((keysClaimUID, ordinal) => ({ ...replica, ordinal, keysClaimUID })),
+    })
+  const file = join(top, 'backup.json')
+  writeFileSync(file, backupWith('of-no-claim'))
+  const { code, stdout, stderr } = await runPlugin(
+    room.client,
+    ['claims', 'delete', 'host/mainnet', '--backup', file, '--backup', '-'],
+    { stdin: backupWith('of-no-claim', uid) },
+  )
+  assert.deepEqual([code, stdout], [0, `claim ${claim} is deleted\n`])
+  assert.match(stderr, /^claim keys-mainnet-host-2 is kept: it holds an identity/)
+})
+
+test('where all claims of a resource are kept, none is deleted, and that is said', async () => {
+  putHost(1)
+  putClaim('data-mainnet-host-0')
+  const { code, stdout, stderr } = await runPlugin(room.client, [
+    'claims',
+    'delete',
+    'host/mainnet',
+  ])
+  assert.deepEqual([code, stdout], [0, ''])
+  assert.match(stderr, /^claim data-mainnet-host-0 is kept: .*\nNo claim was deleted\.\n$/)
+})
+
+test('a deletion that the API server refuses fails with what it says', async () => {
+  putClaim('data-mainnet-host-1')
+  room.server.faults.add(({ method }, response) => {
+    if (method !== 'DELETE') return false
+    send(response, 403, status(403, 'Forbidden', 'a policy forbids it'))
+    return true
+  })
+  const { code, stderr } = await runPlugin(room.client, ['claims', 'delete', 'data-mainnet-host-1'])
+  assert.equal(code, 2)
+  assert.match(stderr, /403 a policy forbids it \(OPERATOR_API_FORBIDDEN\)/)
 })
 
 test('a claim is deleted only as it was looked at, and a changed one is kept', async () => {
