@@ -7,6 +7,8 @@ import {
   viewScreenLines,
   viewSummaryOf,
 } from '../../../../operator/plugin/status/view-summary.ts'
+import type { KubernetesObject } from '../../../../operator/runtime/client/kubernetes-object.ts'
+import { readHost } from '../../../support/resources/operator-cases.ts'
 import { plainDefinition, viewWith } from '../../../support/resources/view-cases.ts'
 import { kubernetesRoom } from '../../support/kubernetes-room.ts'
 import { send, status } from '../../support/kubernetes-server.ts'
@@ -122,18 +124,41 @@ test('a View that there is not, and a name that none can have, are refused', asy
   }
 })
 
-for (const [code, reason, wanted] of [
-  [403, 'Forbidden', /^Views are not shown: list views apps: 403/],
-  [404, 'NotFound', /^There are no Generators, Hosts and Views/],
+/** A Host that is ready. */
+function putHost(): void {
+  const host = readHost('host-minimal')
+  const ready = { ...dated, type: 'Ready', status: 'True', reason: 'AllReady', message: 'Well.' }
+  room.server.put('/apis/viewmesh.io/v1alpha1/namespaces/apps/hosts/mainnet', {
+    ...host,
+    status: { observedGeneration: 1, conditions: [ready] },
+  } as KubernetesObject)
+}
+
+test('the tables of Hosts and of Views have an empty line between them', async () => {
+  putHost()
+  room.server.put(`${views}/payments`, payments(failing))
+  const { stdout } = await runPlugin(room.client, ['status'])
+  const firsts = stdout.split('\n').map((line) => line.split(/ +/).slice(0, 2).join(' '))
+  assert.deepEqual(firsts.slice(0, 6), [
+    ...['NAMESPACE RESOURCE', 'apps host/mainnet', ''],
+    ...['NAMESPACE RESOURCE', 'apps view/payments', ''],
+  ])
+})
+
+for (const [code, reason, ends, wanted] of [
+  [403, 'Forbidden', 1, /^Views are not shown: list views apps: 403/],
+  [404, 'NotFound', 0, /^$/],
 ] as const) {
   test(`Views that cannot be listed (${code}) keep nobody from the status of Hosts`, async () => {
+    putHost()
     room.server.faults.add(({ path }, response) => {
       if (!path.endsWith('/views')) return false
       send(response, code, status(code, reason, 'views cannot be listed'))
       return true
     })
-    const { code: ended, stderr } = await runPlugin(room.client, ['status'])
-    assert.equal(ended, 1)
+    const { code: ended, stdout, stderr } = await runPlugin(room.client, ['status'])
+    assert.equal(ended, ends)
+    assert.match(stdout, /^apps +host\/mainnet +True +AllReady /m)
     assert.match(stderr, wanted)
   })
 }
