@@ -44,6 +44,7 @@ const selectors: readonly string[] = [
   'labelSelector',
   'nodeSelector',
 ]
+/** Of a Service; nothing else that is made has them. */
 const servicePorts = 'spec.ports'
 
 /**
@@ -154,8 +155,7 @@ function itemOf(at: Place, index: number, name: string): Place {
 
 function isWhole(kind: unknown, path: string, name: string): boolean {
   if (kind === 'NetworkPolicy' && path === 'spec') return true
-  if (kind === 'Service' && path === servicePorts) return true
-  return path.startsWith('spec.') && selectors.includes(name)
+  return path === servicePorts || (path.startsWith('spec.') && selectors.includes(name))
 }
 
 function isLeftOut(desired: unknown, { path }: Place): boolean {

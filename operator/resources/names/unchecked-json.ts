@@ -22,7 +22,7 @@ export function isPlainObject(value: unknown): value is Readonly<Record<string, 
 
 /** The fields of an object; none where the value is anything else. */
 export function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null ? { ...value } : {}
+  return typeof value === 'object' ? { ...value } : {}
 }
 
 /** A copy of what was read of a text: a part of it, however short, keeps the whole text in memory. */

@@ -72,6 +72,22 @@ test('the object records unmanaged items until they are gone, whichever operator
   )
 })
 
+test('items below an item of a list are compared with those of the very item', () => {
+  const withVariable = (first: string, second: string): object =>
+    template([
+      { name: 'host', env: [{ name: first }] },
+      { name: 'beside', env: [{ name: second }] },
+    ])
+  const list = ['spec', 'template', 'spec', 'containers', { key: 'name', value: 'beside' }, 'env']
+  assert.deepEqual(unmanagedItemsOf(withVariable('A', 'B'), withVariable('A', 'Bx')), [
+    { list, item: { key: 'name', value: 'Bx' } },
+  ])
+})
+
+test('a field that is wanted to be null has no items', () => {
+  assert.deepEqual(unmanagedItemsOf({ spec: null, data: {} }, { spec: { a: [1] } }), [])
+})
+
 test('an edited record of unmanaged items removes nothing but the record', () => {
   const list = ['spec', 'template', 'spec', 'containers']
   const edits = [
