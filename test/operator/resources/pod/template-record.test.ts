@@ -213,6 +213,13 @@ test('that readiness says nothing is the same as that there is none', () => {
   assert.deepEqual(hostPodTemplate(empty, hostContext), hostPodTemplate(without, hostContext))
 })
 
+test('either bound of readiness replaces the pods, also where it is the only one', () => {
+  const only = (readiness: object): string =>
+    inputsOf(changedHost({ readiness: { maxLag: null, minBlocks: null, ...readiness } }))
+  const found = [{}, { maxLag: 5 }, { maxLag: 6 }, { minBlocks: 5 }, { minBlocks: 6 }].map(only)
+  assert.equal(new Set(found).size, found.length)
+})
+
 test('pods of an older operator keep their probe and know no siblings until the next change', () => {
   const template = hostPodTemplate(host, hostContext)
   const [program] = template.spec?.containers ?? []
