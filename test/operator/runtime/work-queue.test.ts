@@ -94,6 +94,19 @@ test('a key has waited since it was added first, however urgent it became, or si
   assert.deepEqual(queue.take(), { key: 'key', waitedMs: 4 })
 })
 
+test('how long keys have been worked on is known while they are', () => {
+  let nowMs = 10
+  const queue = createWorkQueue(() => nowMs)
+  for (const key of ['a', 'b']) {
+    queue.add(key, 'user')
+    queue.take()
+    nowMs += 5
+  }
+  assert.deepEqual(queue.runningForMs(), [10, 5])
+  queue.done('a')
+  assert.deepEqual(queue.runningForMs(), [5])
+})
+
 test('of keys that have waited for too long, the one that is due first has the turn', () => {
   const fourthAt = (atMs: number): string | undefined => {
     let nowMs = 0

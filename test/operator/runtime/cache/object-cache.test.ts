@@ -71,7 +71,28 @@ test('a change is reported where there is one, and what goes is only the very ob
   cache.beginList()([entry('9')], '9')
   cache.remove('apps/set', 'one', '10')
   cache.remove('apps/set', 'one', '10')
-  assert.deepEqual(reported.slice(1), ['7 -> 9 true', '9 -> undefined false'])
+  cache.put(entry('11'))
+  cache.forget('apps/set', 'one')
+  assert.deepEqual(reported.slice(1), [
+    ...['7 -> 9 true', '9 -> undefined false'],
+    ...['undefined -> 11 false', '11 -> undefined false'],
+  ])
+})
+
+test('a list with another object of the same name replaces it, whatever its version', () => {
+  const cache = cacheWith('7')
+  cache.beginList()([{ ...entry('7'), uid: 'two', value: 'another' }], '8')
+  assert.deepEqual(
+    [...cache.values()].map(({ uid, value }) => [uid, value]),
+    [['two', 'another']],
+  )
+})
+
+test('what a watch removed before a list is there again where the list has it', () => {
+  const cache = cacheWith('7')
+  cache.remove('apps/set', 'one', '9')
+  cache.beginList()([entry('5')], '6', { isBack: true })
+  assert.equal(cache.get('apps/set')?.value, '5')
 })
 
 test('what our own write deleted stays away, until a watch says that too', () => {
