@@ -157,7 +157,7 @@ function parseStatus(text: string): StatusBody {
     const body = JSON.parse(text) as (StatusBody & { readonly kind?: unknown }) | null
     return body?.kind === 'Status' ? body : {}
   } catch {
-    return { message: text.slice(0, maxTextLength).trim() }
+    return { message: text.trim() }
   }
 }
 

@@ -22,7 +22,15 @@ test('resourceVersions are compared as numbers of any length; what is none count
 
 test('label selectors select as the API server does', () => {
   const labels = { app: 'host', own: '' }
-  for (const selector of ['', 'app', 'app=host', 'app==host', 'own=', 'app in (a, host),own']) {
+  for (const selector of [
+    '',
+    'app',
+    'app=host',
+    'app==host',
+    'own=',
+    'app in (a, host),own',
+    ' app , own ',
+  ]) {
     assert.ok(isSelectedBy(selector, labels), selector)
   }
   for (const selector of ['other', 'app=x', 'app in (a,b)', 'app=host,own=x', 'app in ()']) {

@@ -56,6 +56,34 @@ test('the Status of an answer goes before the status of HTTP, and its reason sta
   })
 })
 
+test('of a long message the first 1,024 characters are repeated', () => {
+  const { message } = refusal({ code: 500, message: 'x'.repeat(1_025) })
+  assert.equal(message, `patch configmaps apps/a: 500 ${'x'.repeat(1_024)}`)
+})
+
+test('a Status without a code is a failure of the API server', () => {
+  const error = refusal({ message: 'odd' })
+  assert.deepEqual(
+    [error.code, error.message],
+    ['OPERATOR_API_FAILED', 'patch configmaps apps/a: 0 odd'],
+  )
+})
+
+test('what to do about a refusal depends on who refused: a role, a policy, or a quota', () => {
+  const quota = 'exceeded quota: few, requested: pods=1, used: pods=2, limited: pods=2'
+  const refusals = [
+    [403, 'pods is forbidden: User "a" cannot create resource "pods" in', /^Give the role of/],
+    [403, 'cannot set blockOwnerDeletion if an ownerReference refers to', /^Give the role of/],
+    [403, '', /^Give the role of/],
+    [403, 'violates PodSecurity "restricted:latest"', /^A policy of the cluster refuses it/],
+    [403, `pods "a" is forbidden: ${quota}`, /^Raise the quota of the namespace/],
+    [422, 'violates PodSecurity "restricted:latest"', /^Correct what the message names/],
+    [500, 'it is broken', /^See the log of the API server/],
+  ] as const
+  for (const [code, message, remedy] of refusals)
+    assert.match(refusal({ code, message }).remedy ?? '', remedy, message)
+})
+
 test('a call is named with all that it is about', () => {
   const ofStatus: Call = { ...call, verb: 'apply', subresource: 'status' }
   const all: Call = { verb: 'list', type: builtinTypes.Pod }
