@@ -79,16 +79,14 @@ export async function collectEvents(
   collected: readonly Collected[],
 ): Promise<readonly EventsV1Event[]> {
   const names = collected.flatMap(({ objects }) =>
-    objects.map((object) => object.metadata?.name ?? ''),
+    objects.flatMap(({ metadata }) => metadata?.name ?? []),
   )
   const events = await reader.list<EventsV1Event & KubernetesObject>({
     type: builtinTypes.Event,
     namespace,
   })
   return events
-    .filter(({ regarding }) =>
-      names.some((name) => name !== '' && isAbout(regarding?.name ?? '', name)),
-    )
+    .filter(({ regarding }) => names.some((name) => isAbout(regarding?.name ?? '', name)))
     .toSorted((a, b) => timeOf(a).localeCompare(timeOf(b)))
 }
 
