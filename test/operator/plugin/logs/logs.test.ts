@@ -146,6 +146,14 @@ test('what keeps all logs from being read ends the command', async () => {
 
 test('followed logs come as they are written, of all replicas at once', async () => {
   const asked = putPods({ 'mainnet-host-0': 'a\n', 'mainnet-host-1': 'b\n' })
+  const second = room.server.seen(({ path }) => path.endsWith('mainnet-host-1/log'))
+  const [answer] = room.server.faults
+  room.server.faults.clear()
+  room.server.faults.add((request, response) => {
+    if (!request.path.endsWith('mainnet-host-0/log')) return answer?.(request, response) ?? false
+    void second.then(() => answer?.(request, response))
+    return true
+  })
   const { code, stdout } = await runPlugin(room.client, ['logs', 'hosts/mainnet', '-f'])
   assert.equal(code, 0)
   assert.deepEqual(stdout.trimEnd().split('\n').toSorted(), [
@@ -159,6 +167,20 @@ test('followed logs come as they are written, of all replicas at once', async ()
       ['true', '200'],
     ],
   )
+})
+
+test('whoever has read enough of followed logs ends them, and all is well', async () => {
+  putPods({ 'mainnet-host-0': 'none' })
+  const leaving = new AbortController()
+  room.server.faults.clear()
+  room.server.faults.add(({ path }, response) => {
+    if (!path.endsWith('/log')) return false
+    response.write('one\n', () => leaving.abort())
+    return true
+  })
+  const args = ['logs', 'host/mainnet', '-f']
+  const { code, stderr } = await runPlugin(room.client, args, { signal: leaving.signal })
+  assert.deepEqual([code, stderr], [0, ''])
 })
 
 test('a Host without pods says where to look', async () => {
