@@ -18,9 +18,9 @@ const rootFile = new URL('../api.ts', import.meta.url)
 
 /** Reads `operator/api.ts` and the files beside it. */
 export function readDeclarations(): Declarations {
-  const files = readdirSync(folder).filter((name) => name.endsWith('.ts'))
+  const files = readdirSync(folder).map((name) => new URL(name, folder))
   const declarations = new Map<string, Declaration>()
-  for (const file of [rootFile, ...files.map((name) => new URL(name, folder))]) {
+  for (const file of [rootFile, ...files]) {
     for (const [name, declaration] of readFile(file)) {
       invariant(!declarations.has(name), `${name} is declared twice`)
       declarations.set(name, declaration)

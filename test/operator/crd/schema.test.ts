@@ -67,3 +67,11 @@ test('a default that is a scalar is part of the description, an object is not', 
   assert.equal(describedWith('7'), 'One. Default: 7.')
   assert.equal(describedWith('{"b": 1}'), 'One.')
 })
+
+test('a rule without a message for the user is refused', () => {
+  const schemaWith = (...tags: readonly string[]): Schema =>
+    schemaIn(`/**\n * A.\n * ${tags.join('\n * ')}\n */\ninterface A {}`, 'A')
+  const whole = ['@rule true', '@message never']
+  assert.throws(() => schemaWith(...whole, '@rule false'), /A has a rule without a message: false/)
+  assert.throws(() => schemaWith(...whole.toReversed()), /A has @message before any @rule/)
+})

@@ -241,7 +241,10 @@ test('what a deleted Host left is backed up as well, with an image that is named
     backup.replicas.map(({ identity }) => identity),
     [first.identity, second.identity],
   )
-  assert.equal(backup.network, 'Ethereum__Mainnet')
+  assert.deepEqual(
+    [backup.network, backup.image],
+    ['Ethereum__Mainnet', 'registry.example.org/a:2'],
+  )
   assert.equal(cluster.helpers[0]?.spec?.containers[0]?.image, 'registry.example.org/a:2')
 })
 
