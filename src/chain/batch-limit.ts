@@ -44,7 +44,7 @@ export function createBatchLimit(max: number): BatchLimit {
     },
     passed(sent) {
       failures = sent === 1 ? failures : 0
-      passes = size < ceiling ? passes + 1 : 0
+      passes += 1
       if (passes < passesBeforeGrowing) return
       passes = 0
       size = Math.min(ceiling, size * 2)

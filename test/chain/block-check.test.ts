@@ -50,6 +50,7 @@ function withTransaction(values: object): object {
 const wrongReceipts: readonly [string, unknown, string][] = [
   ['a null receipt', null, 'is missing'],
   ['of another block', { ...receipts[0], blockHash: otherHash }, 'is of another block'],
+  ['without a hash of its block', { ...receipts[0], blockHash: null }, 'is of another block'],
   ['of another transaction', receipts[1], 'is of another transaction'],
   ['at another index', { ...receipts[0], transactionIndex: '0x5' }, 'has another index'],
   ['without a list of logs', { ...receipts[0], logs: null }, 'has no list of logs'],

@@ -60,6 +60,17 @@ test('padded quantities and upper case do not change the hash', () => {
   assert.deepEqual(checkHeaderHash(block), { kind: 'matches' })
 })
 
+test('numbers of forks may have an odd number of digits, and nothing else may', () => {
+  for (const name of ['baseFeePerGas', 'blobGasUsed', 'excessBlobGas']) {
+    const verdictOf = (value: string): unknown =>
+      checkHeaderHash({ ...mainnetGenesis, [name]: value })
+    assert.deepEqual(verdictOf('0x7'), verdictOf('0x07'))
+    assert.notDeepEqual(verdictOf('0x7'), verdictOf('0x'))
+  }
+  const odd = { ...mainnetGenesis, nonce: '0x000000000000042' }
+  assert.deepEqual(checkHeaderHash(odd), { kind: 'unknown', fields: ['nonce'] })
+})
+
 test('a field of a fork not known here makes a hash that differs unknown, not wrong', () => {
   const block = { ...mainnetGenesis, hash: zeroHash, blockAccessListHash: zeroHash }
   assert.deepEqual(checkHeaderHash(block), { kind: 'unknown', fields: ['blockAccessListHash'] })

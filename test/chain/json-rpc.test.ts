@@ -55,6 +55,15 @@ test('an error of null is none, and one without a message or a code is still an 
   })
 })
 
+test('an outcome whose id is neither a number nor a text is of no call', () => {
+  const odd = ['{"toString":1,"valueOf":1}', 'null', 'false', '[0]', '{}']
+  const answer = `[${odd.map((id) => `{"id":${id},"result":"0x1"}`).join(',')}]`
+  assert.deepEqual(decodeResponse(answer, 2, 0), {
+    kind: 'outcomes',
+    outcomes: [{ kind: 'missing' }, { kind: 'missing' }],
+  })
+})
+
 test('one error for a whole batch is a refusal of the batch', () => {
   const answer = JSON.stringify(reply(null, { error: { code: -32600, message: 'too large' } }))
   assert.deepEqual(decodeResponse(answer, 3, 7), {
