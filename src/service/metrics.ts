@@ -84,8 +84,7 @@ function watchEventLoop(thread: string, registry: Registry): () => void {
     registers: [registry],
     collect() {
       for (const percentile of [50, 99, 100]) {
-        const measured = delay.count === 0 ? 0 : delay.percentile(percentile) / 1e9
-        const blocked = Math.max(0, measured - resolutionMs / 1_000)
+        const blocked = Math.max(0, delay.percentile(percentile) / 1e9 - resolutionMs / 1_000)
         this.set({ thread, quantile: String(percentile / 100) }, blocked)
       }
       delay.reset()
