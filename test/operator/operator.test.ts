@@ -13,7 +13,7 @@ import { operatorSettings } from '../../operator/settings.ts'
 import type { ServiceError } from '../../src/errors.ts'
 import type { Closeable } from '../../src/service/run.ts'
 import { loadSettings } from '../../src/service/settings/settings.ts'
-import { captureLog } from '../support/captured-log.ts'
+import { captureLog, type LogLine } from '../support/captured-log.ts'
 import { readHost } from '../support/resources/operator-cases.ts'
 import { kubeconfigText } from './support/kubeconfig-text.ts'
 import { kubernetesRoom } from './support/kubernetes-room.ts'
@@ -41,6 +41,8 @@ interface Opened {
   readonly failed: Promise<ServiceError>
   /** Asks for this path on the port of health or of metrics. */
   ask(port: 'health' | 'metrics', path: string): Promise<string>
+  /** The first line of the log with this message. */
+  said(message: string): Promise<LogLine>
   /** Begins to stop. */
   stop(): void
   close(): Promise<void>
@@ -83,6 +85,7 @@ function open(env: Readonly<Record<string, string>> = {}): Opened {
   const operator: Opened = {
     working,
     failed: failed.promise,
+    said: line,
     async ask(port, path) {
       const served = await line('health and metrics are served')
       const answer = await fetch(`http://127.0.0.1:${served[port]}${path}`)
@@ -164,14 +167,17 @@ test('an operator without an election needs no Lease to write', async () => {
   assert.deepEqual(room.server.requests.filter(isLease), [])
 })
 
-test('the Lease lies where the settings say, and one that is taken ends the operator', async () => {
+test('where the Lease that settings name is taken, an operator ends and writes no more', async () => {
   const path = leasePath.replace('shop', 'elsewhere')
-  const { working, failed } = open({ LEASE_NAMESPACE: 'elsewhere', RETRY_PERIOD_MS: '100' })
+  const { working, failed, said } = open({ LEASE_NAMESPACE: 'elsewhere', RETRY_PERIOD_MS: '100' })
   await working
   room.server.put(path, {
     spec: { holderIdentity: 'thief', leaseDurationSeconds: 15 },
   } as KubernetesObject)
   assert.equal((await failed).code, 'OPERATOR_LEADERSHIP_LOST')
+  putHost()
+  const { err } = await said('reconcile failed')
+  assert.equal(Object(err).code, 'OPERATOR_FENCED')
 })
 
 for (const [namespaces, wanted] of [
@@ -180,7 +186,8 @@ for (const [namespaces, wanted] of [
   ['apps,shop', [`${group}/namespaces/apps/hosts`, `${group}/namespaces/shop/hosts`]],
 ] as const) {
   test(`Hosts are followed in ${namespaces === '' ? 'all namespaces' : namespaces}`, async () => {
-    await open(namespaces === '' ? {} : { WATCH_NAMESPACES: namespaces }).working
+    const watched = namespaces === '' ? {} : { WATCH_NAMESPACES: namespaces }
+    await open({ LEADER_ELECT: 'false', ...watched }).working
     const paths = room.server.requests
       .map(({ path }) => path)
       .filter((path) => path.endsWith('/hosts'))
