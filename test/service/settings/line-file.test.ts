@@ -123,6 +123,35 @@ test('a file is read again once for each change, and a whole list skips no line 
   }
 })
 
+test('a file is polled every two seconds, and told of only where it has another list', async (t) => {
+  t.mock.timers.enable({ apis: ['setInterval'] })
+  const path = join(folder, 'every-two-seconds')
+  await writeFile(path, '1\n')
+  const lists: (readonly number[])[] = []
+  const { log, messages } = captureLog()
+  const file = await openLineFile(
+    { path, setting: 'NUMBERS_FILE', kind: integerBetween(1, 9), isWhole: true },
+    { log, onChange: (values) => void lists.push(values) },
+  )
+  const pass = async (ms: number): Promise<void> => {
+    t.mock.timers.tick(ms)
+    for (let turn = 0; turn < 100; turn++) await nextTurn()
+  }
+  await replace(path, '2\n')
+  await pass(1_999)
+  assert.deepEqual(lists, [])
+  await pass(1)
+  while (lists.length === 0) await nextTurn()
+  for (const spoil of [() => replace(path, '# nobody\n'), () => rm(path)]) {
+    const before = messages('warn').length
+    await spoil()
+    while (messages('warn').length === before) await pass(2_000)
+    await pass(2_000)
+  }
+  file.close()
+  assert.deepEqual([lists, file.values()], [[[2]], [2]])
+})
+
 test('a file that goes away keeps the last list', async () => {
   const path = join(folder, 'gone')
   await writeFile(path, '5\n')
