@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { after, test } from 'node:test'
+import type { Host } from '../../../../operator/api.ts'
 import { backupCommand } from '../../../../operator/plugin/identity/backup-command.ts'
 import { parseBackup } from '../../../../operator/plugin/identity/backup-file.ts'
 import { createOutput } from '../../../../operator/plugin/text/output.ts'
@@ -131,6 +132,22 @@ test('where a program does not run, a pod without rights mounts its claim, besid
     assert.equal(container?.volumeMounts?.[0]?.readOnly, true)
     assert.equal(room.server.get(`/api/v1/namespaces/apps/pods/${metadata?.name}`), undefined)
   }
+})
+
+test('a keyring of a person is said to be theirs, and a pod without a machine holds no volume', async () => {
+  const cluster = putHost(1)
+  const { spec, ...rest } = room.server.get(hostPath) as KubernetesObject & Host
+  const identity = { ...spec.identity, secretRef: { name: 'mainnet-host-keyring' } }
+  room.server.put(hostPath, { ...rest, spec: { ...spec, identity } } as KubernetesObject)
+  putReplica(room.server, 0, { phase: 'Pending' })
+  const path = '/api/v1/namespaces/apps/pods/mainnet-host-0'
+  const pod = room.server.get(path) ?? {}
+  room.server.put(path, { ...pod, spec: { nodeSelector: { disk: 'fast' } } } as KubernetesObject)
+  const { code, stdout } = await backUp(cluster, '-f', '-')
+  assert.equal(code, 0)
+  assert.deepEqual(JSON.parse(stdout).keyring, { secret: 'mainnet-host-keyring', isOwn: true })
+  const [{ spec: helper } = {}] = cluster.helpers
+  assert.deepEqual([helper?.nodeSelector, helper?.affinity], [{ disk: 'fast' }, undefined])
 })
 
 test('a pod that cannot get its image says so and what to name, and is taken away', async () => {
