@@ -108,7 +108,7 @@ export function createFollowSession(
 ): FollowSession {
   const bell = createBell()
   let following: Following | null = null
-  parts.stopping.addEventListener('abort', bell.ring, { once: true })
+  parts.stopping.addEventListener('abort', bell.ring)
   return {
     ring: bell.ring,
     onSigned: (height) => {
@@ -123,6 +123,7 @@ export function createFollowSession(
           return 'unknown'
         }
         following = await begin(channel, parts, open)
+        const nowMs = performance.now()
         return await follow({
           channel,
           times,
@@ -130,8 +131,8 @@ export function createFollowSession(
           bell,
           following,
           credit: open.windowBytes,
-          headAtMs: performance.now(),
-          lookAtMs: performance.now() + times.lookMs,
+          headAtMs: nowMs,
+          lookAtMs: nowMs,
           waitsSinceMs: null,
           isBehind: false,
           isOver: false,
