@@ -4,6 +4,8 @@ import { execFileSync } from 'node:child_process'
 import { mkdir, readdir, rename, rm, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { ServiceError } from '../../../src/errors.ts'
+import type { ViewsFolder } from '../../../src/host/folder/views-folder.ts'
 import { maxViewFile, toViewFile, viewFileID } from '../../../src/views/view-file.ts'
 import { viewIDs } from '../../../src/views/view-id.ts'
 import { assertExplained } from '../../docs/support/explained.ts'
@@ -110,6 +112,8 @@ test('what cannot be a View is named with its reason, and the others are served'
   const metrics = String(await room.metrics.metrics())
   assert.match(metrics, /viewmesh_host_views_dir_refused_files 8\n/)
   assert.match(metrics, /viewmesh_host_views_dir_files 9\n/)
+  await rm(join(room.path, short))
+  await until(() => opened.report()?.refused === 7)
 })
 
 test('a refused file is read again when it changes, and not before', async (t) => {
@@ -123,6 +127,7 @@ test('a refused file is read again when it changes, and not before', async (t) =
   await until(() => readings.add(folder.report()?.last_read).size > 3)
   const warned = room.captured.messages('warn')
   assert.deepEqual(warned, ['file of a View not served'])
+  assert.equal(room.rests(), 1, 'no thread is asked for where nothing is to be checked')
   await put(room.path, file)
   await until(() => room.names().join() === 'Late')
   assert.deepEqual(folder.report()?.others, [])
@@ -146,6 +151,91 @@ test('beyond MAX_VIEWS nothing is checked, and what has no room comes when there
   )
   await until(() => folder.report()?.refused === 5 && room.names().length === 3)
   assert.equal(room.views.list().filter(({ id }) => served.has(id)).length, 2)
+})
+
+interface NamedFile {
+  /** The name of its type. */
+  readonly name: string
+  readonly file: ReturnType<typeof viewFileOf>
+}
+
+/** Views of these names in the order of their files. */
+const inOrder = (names: readonly string[], query?: string): NamedFile[] =>
+  names.map((name) => ({ name, file: viewFileOf(name, query) })).toSorted(byFile)
+const byFile = (a: NamedFile, b: NamedFile): number => (a.file.name < b.file.name ? -1 : 1)
+
+test('what was refused before is tried after what is new', async (t) => {
+  const gate = Promise.withResolvers<void>()
+  const room = await openFolderRoom(t, { onCheck: () => gate.promise })
+  const [refused, first, second] = inOrder(['A', 'B', 'C'])
+  assert.ok(refused && first && second)
+  await writeFile(join(room.path, refused.file.name), 'short')
+  const folder = await room.open()
+  await until(() => folder.report()?.refused === 1)
+  await put(room.path, first.file)
+  await until(() => room.checked.length === 1)
+  await put(room.path, refused.file)
+  await put(room.path, second.file)
+  gate.resolve()
+  await until(() => room.names().length === 3)
+  assert.deepEqual(
+    room.checked,
+    [first, second, refused].map(({ name }) => name),
+  )
+})
+
+test('a folder that is closed ends with the View that is under way', async (t) => {
+  const files = inOrder(['A', 'B', 'C'])
+  const opened = Promise.withResolvers<ViewsFolder>()
+  const closed = Promise.withResolvers<void>()
+  const room = await openFolderRoom(t, {
+    onCheck: async () => {
+      const folder = await opened.promise
+      void folder.close().then(closed.resolve)
+    },
+  })
+  await projectVolume(
+    room.path,
+    files.map(({ file }) => file),
+  )
+  opened.resolve(await room.open())
+  await closed.promise
+  assert.deepEqual(
+    room.names(),
+    files.slice(0, 1).map(({ name }) => name),
+  )
+})
+
+test('Views of other chains without room keep no later file from being served', async (t) => {
+  const room = await openFolderRoom(t, { maxViews: 1 })
+  const foreign = inOrder(['A', 'B'], 'Arbitrum__One__Log { address }')
+  const own = inOrder(['C', 'D', 'E', 'F', 'G', 'H']).at(-1) ?? assert.fail()
+  assert.ok(foreign.every((each) => byFile(each, own) < 0))
+  await projectVolume(
+    room.path,
+    [...foreign, own].map(({ file }) => file),
+  )
+  const folder = await room.open()
+  await until(() => folder.report()?.last_read != null)
+  assert.deepEqual(
+    room.views.list().map(({ type }) => type),
+    [foreign[0]?.name, own.name],
+  )
+})
+
+test('a store that cannot go on is said to the program, and is the fault of no file', async (t) => {
+  const failure = new ServiceError('STORE_FULL', 'There is no space left')
+  const fatal = Promise.withResolvers<unknown>()
+  const room = await openFolderRoom(t, {
+    onCheck: async () => {
+      throw failure
+    },
+    onFatal: fatal.resolve,
+  })
+  await put(room.path, viewFileOf('A'))
+  const folder = await room.open()
+  assert.equal(await fatal.promise, failure)
+  assert.equal(folder.report()?.refused, 0)
 })
 
 test('a View of another chain is here as foreign, and one name twice is two names', async (t) => {
@@ -177,6 +267,8 @@ test('a folder that goes changes nothing but what is said, until it is back', as
   await rename(room.path, away)
   await until(() => folder.report()?.problem === 'ENOENT')
   assert.deepEqual(room.names(), ['Stays'])
+  const warned = room.captured.messages('warn')
+  assert.deepEqual(warned, ['folder of Views not readable, what was served stays'])
   const message = `HOST_VIEWS_DIR (${room.path}) cannot be read, there is no such folder; 1 Views that were served of it stay.`
   const remedy = 'Make the folder, empty where there are no Views, and let the program read it.'
   assert.deepEqual(folder.failures(), [{ code: 'HOST_VIEWS_DIR_UNREADABLE', message, remedy }])

@@ -32,22 +32,24 @@ interface FolderRoom {
   readonly metrics: Registry
   readonly views: HostViews
   readonly checked: string[]
+  /** How often the thread that checks was ended. */
+  rests(): number
   /** Names in GraphQL, in order. */
   names(): (string | null)[]
   open(viewsDir?: string | null): Promise<ViewsFolder>
 }
 
-/** What the thread does that checks Views; notes whose Views it is asked about. */
-function checkHere(checked: string[]): ViewChecker {
+/** What the thread does that checks Views. */
+function checkHere(onCheck: (type: string) => Promise<void>, onRest: () => void): ViewChecker {
   const check = createViewCheck(testNetwork)
   return {
     check: async (registration) => {
       const { id, address, lenses, foreign, rowType } = check(registration).view
       const { name: type, fields } = rowType
-      checked.push(type)
+      await onCheck(type)
       return { id, address, lenses, foreign, type, fields: fields.length }
     },
-    rest: async () => undefined,
+    rest: async () => onRest(),
   }
 }
 
@@ -63,7 +65,18 @@ const noEngine: ViewEngine = {
 
 export async function openFolderRoom(
   t: TestContext,
-  { maxViews = 100 }: { maxViews?: number } = {},
+  {
+    maxViews = 100,
+    onCheck = async () => undefined,
+    onFatal = (error) => {
+      throw error
+    },
+  }: {
+    maxViews?: number
+    /** Is called before a View is checked, with the name of its type. */
+    onCheck?: (type: string) => Promise<void>
+    onFatal?: (error: unknown) => void
+  } = {},
 ): Promise<FolderRoom> {
   const opened: ViewsFolder[] = []
   // Before the store closes, and before its files go one by one.
@@ -72,10 +85,16 @@ export async function openFolderRoom(
   const captured = captureLog()
   const { log } = captured
   const checked: string[] = []
-  const checker = checkHere(checked)
-  const onFatal = (error: unknown): void => {
-    throw error
-  }
+  let rests = 0
+  const checker = checkHere(
+    (type) => {
+      checked.push(type)
+      return onCheck(type)
+    },
+    () => {
+      rests += 1
+    },
+  )
   const book = openViewBook(
     { network: testNetwork, maxViews },
     { log, reader: store.reader, writer: store, check: (given) => checker.check(given) },
@@ -97,6 +116,7 @@ export async function openFolderRoom(
     metrics,
     views,
     checked,
+    rests: () => rests,
     names: () => views.list().map(({ name }) => name),
     async open(viewsDir = path) {
       metrics.clear()
