@@ -181,8 +181,7 @@ async function addOrigin(
   registeredAt: number | null,
 ): Promise<KeptView> {
   if (view.origins.includes(origin)) return view
-  if (origin !== 'registry' && !isLocal(view))
-    requireRoom(view, origin, state.options, state.views.values())
+  if (!isLocal(view)) requireRoom(view, origin, state.options, state.views.values())
   const origins = withOrigin(view.origins, origin)
   return await changeView(state, view, { origins, registeredAt: view.registeredAt ?? registeredAt })
 }

@@ -38,15 +38,25 @@ async function openBook(
   reopen: (check?: () => void) => ViewBook
   store: StoreWriter
   captured: CapturedLog
+  /** How often something was written. */
+  writes: () => number
 }> {
   const store = await openTestStore(t)
+  let writes = 0
+  const writer = {
+    putRecord: (...record: Parameters<StoreWriter['putRecord']>) => {
+      writes += 1
+      return store.putRecord(...record)
+    },
+  }
   const captured = captureLog()
   const open = (checked: () => void): ViewBook =>
     openViewBook(
       { network, maxViews },
-      { log: captured.log, reader: store.reader, writer: store, check: checking(checked) },
+      { log: captured.log, reader: store.reader, writer, check: checking(checked) },
     )
-  return { book: open(check), reopen: (checked = check) => open(checked), store, captured }
+  const reopen = (checked = check): ViewBook => open(checked)
+  return { book: open(check), reopen, store, captured, writes: () => writes }
 }
 
 function placesOf(book: ViewBook): unknown[] {
@@ -84,12 +94,14 @@ test('each of several Views is found by its own IDs, and no View by those of ano
     )
 })
 
-test('a View that is there already stays as it is', async (t) => {
-  const { book } = await openBook(t)
+test('a View that is there already stays as it is, and nothing is written of it', async (t) => {
+  const { book, writes } = await openBook(t)
   const first = await book.add(registration(), 'posted')
+  const before = writes()
   const second = await book.add(registration(), 'posted')
   assert.deepEqual([second.isNew, second.view], [false, first.view])
-  assert.equal(book.list().length, 1)
+  assert.equal(await book.leave(first.view.id, 'folder'), undefined)
+  assert.deepEqual([book.list(), writes()], [[first.view], before])
 })
 
 const allOrigins = fc.array(fc.constantFrom<ViewOrigin>('posted', 'folder', 'registry'))
@@ -143,6 +155,13 @@ test('a registered View takes the room of a local one when it becomes one', asyn
   await book.leave(book.list()[1]?.id ?? '', 'folder')
   const { view, isNew } = await book.add(registered, 'posted')
   assert.deepEqual([isNew, view.origins, view.registeredAt], [false, ['registry', 'posted'], 5])
+})
+
+test('a local View takes no further room when it becomes a registered one', async (t) => {
+  const { book } = await openBook(t, { maxViews: 1 })
+  const { view } = await book.add(registration(), 'posted')
+  await book.noteRegistered(view.id, 5)
+  assert.deepEqual(book.list(), [{ ...view, origins: ['posted', 'registry'], registeredAt: 5 }])
 })
 
 test('Views that arrive at once get slots and names of their own', async (t) => {
