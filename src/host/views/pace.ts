@@ -53,7 +53,7 @@ export function createPace(nowMs: () => number): Pace {
       const each = processorMs / Math.max(1, seen)
       cost = cost === null ? each : cost + newestShare * (each - cost)
       const fitting = Math.floor(jobMs / Math.max(each, jobMs / maxBatch))
-      const most = seen < asked ? seen : Math.max(batch * 2, 1)
+      const most = seen < asked ? seen : batch * 2
       batch = Math.max(1, Math.min(maxBatch, most, fitting))
     },
     alone: () => {

@@ -87,7 +87,6 @@ export function toJob(snapshot: Snapshot, work: Work): Job {
 }
 
 function freeHeights({ visible, settled, underWay }: WorkFacts): HeightRanges {
-  if (visible.length === 0) return []
   return subtractHeights(visible, uniteHeights([...settled, ...underWay]))
 }
 
