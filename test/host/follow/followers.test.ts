@@ -171,6 +171,20 @@ describe('an application that follows a View', () => {
     assert.equal(await room.metric('viewmesh_host_follow_ended_total', { reason: 'unknown' }), 1)
   })
 
+  it('is not to blame where the Host fails', async (t) => {
+    const room = await openFollowRoom(t)
+    room.followers.begin({
+      kept: () => {
+        throw new Error('the store is closed')
+      },
+      find: () => undefined,
+    })
+    const client = await room.follow({ views: [logs(1)] })
+    await assert.rejects(client.next(), { code: 'P2P_CHANNEL_FAILED' })
+    assert.equal(await room.metric('viewmesh_host_follow_ended_total', { reason: 'failed' }), 1)
+    assert.equal(await room.server.metric('viewmesh_p2p_faults_total'), 0)
+  })
+
   it('is told when a View is removed, and when the Host stops', async (t) => {
     const room = await openFollowRoom(t, { times: { lookMs: 20 } })
     const [kept, removed] = [logs(1), logs(2)]

@@ -247,12 +247,15 @@ test('a session ends when it finds that its View is served no longer, or from an
 
 test('nothing of a session stays once its application has left or its Host stops', async (t) => {
   for (const end of ['left', 'unavailable']) {
-    const { stopping, leave, running } = await open(t)
+    const { stopping, leave, running, looks, pass } = await open(t)
     assert.equal(getEventListeners(stopping.signal, 'abort').length, 1)
     if (end === 'left') leave()
     else stopping.abort()
     assert.equal(await running, end)
     assert.deepEqual(getEventListeners(stopping.signal, 'abort'), [])
+    looks()
+    await pass(60_000)
+    assert.deepEqual(looks(), [])
     t.mock.reset()
   }
 })

@@ -91,8 +91,23 @@ describe('a View', () => {
     await room.engine.remove(view.id)
     assert.equal(room.engine.states().size, 0)
     assert.equal(room.engine.state(view.id), undefined)
+    const kept = room.store.reader.read((snapshot) => snapshot.recordNames('view-engine/'))
+    assert.deepEqual(kept, [])
     await room.store.clearView(view.slot)
     assert.deepEqual(rowBytes(room.store, 1), new Map())
+  })
+
+  it('whose rows are computed as they are queried is live from the beginning, and has none', async (t) => {
+    const room = await openEngineRoom(t)
+    await room.put(engineChain(3))
+    const view = hostedView({ sdl: 'type Logs @materialized(if: false) { address: String }' })
+    room.engine.serve(view)
+    const state = room.engine.state(view.id)
+    assert.deepEqual([state?.name, state?.rows, state?.blocksLeft], ['live', 0, 0])
+    assert.deepEqual(room.engine.states(), new Map([[view.id, state]]))
+    await room.engine.remove(view.id)
+    assert.equal(room.engine.state(view.id), undefined)
+    assert.deepEqual([room.engine.states(), rowBytes(room.store, 1)], [new Map(), new Map()])
   })
 
   it('shows its state, blocks and rows as metrics', async (t) => {

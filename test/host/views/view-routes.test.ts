@@ -311,6 +311,10 @@ test('whoever waits for room hears of each local View that comes or goes, and of
   assert.equal(heard, 2)
   await views.withdraw(report.id, 'registry')
   assert.deepEqual([heard, views.list()], [2, []])
+  await views.register(registration, 'posted')
+  assert.equal(heard, 3)
+  await views.remove(report.id)
+  assert.deepEqual([heard, views.list()], [4, []])
 })
 
 test('a View that is posted again while it ends begins when it has ended', async (t) => {

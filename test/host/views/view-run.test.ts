@@ -49,7 +49,11 @@ interface RunRoom {
 }
 
 const view = hostedView()
-const rows = createRowPacker({ fields: [] }).finish()
+const rowsOf = (count: number) => {
+  const packer = createRowPacker({ fields: [] })
+  for (let index = 0; index < count; index++) packer.add({}, index)
+  return packer.finish()
+}
 const well: BlockOutcome = {
   height: 0,
   rows: 0,
@@ -68,7 +72,9 @@ function resultOf(heights: readonly number[], endings: readonly Ending[]): Uint8
     const block = { height: outcome.height, blockHash: hash, documentsRoot: root }
     const { failure } = outcome
     const stored: BlockRows =
-      failure === null ? { ...block, rows } : { ...block, failure: encodeFailure(failure) }
+      failure === null
+        ? { ...block, rows: rowsOf(outcome.rows) }
+        : { ...block, failure: encodeFailure(failure) }
     return { outcome, stored }
   })
   return encodeResult({
@@ -81,11 +87,15 @@ function resultOf(heights: readonly number[], endings: readonly Ending[]): Uint8
 /** A View over the blocks 1 to `blocks`, of which those above `liveAbove` are new. */
 async function openRoom(
   t: TestContext,
-  { blocks = 3, liveAbove = blocks }: { blocks?: number; liveAbove?: number } = {},
+  {
+    blocks = 3,
+    liveAbove = blocks,
+    maxViewBytes = 1024 ** 3,
+  }: { blocks?: number; liveAbove?: number; maxViewBytes?: number } = {},
 ): Promise<RunRoom> {
   // Pauses are as long as they may be.
   t.mock.method(Math, 'random', () => 1)
-  const store = await openTestStore(t, null)
+  const store = await openTestStore(t, null, { maxViewBytes })
   const registry = new Registry()
   const metrics = createEngineMetrics(registry, () => new Map())
   const captured = captureLog()
@@ -214,7 +224,7 @@ test('what became of each block of a job is counted, timed and announced', async
   const failure = { code: 'LENS_TRAPPED', message: 'lens 1 trapped', block: 2 }
   assert.deepEqual(state(), {
     name: 'backfilling',
-    rows: 0,
+    rows: 2,
     bytes: state().bytes,
     done: [[3, 4]],
     rowsFrom: null,
@@ -226,6 +236,16 @@ test('what became of each block of a job is counted, timed and announced', async
   })
   const [line] = captured.lines
   assert.deepEqual([line?.msg, line?.['block']], ['a block of a View failed', 2])
+})
+
+test('a View whose rows take as much as they may says so in the log, once', async (t) => {
+  const { begin, captured } = await openRoom(t, { blocks: 5, maxViewBytes: 1 })
+  await begin()[0]?.end({ rows: 1 }, { rows: 1 }, { rows: 1 }, { rows: 1 })
+  await begin()[0]?.end({ rows: 1 })
+  const warned = captured.messages('warn')
+  assert.deepEqual(warned, [
+    'a View takes as much of the store as it may: its oldest rows go as new ones come',
+  ])
 })
 
 test('a View that finds its blocks gone asks again after a tenth of a second', async (t) => {
