@@ -88,7 +88,8 @@ export function openTrustedHosts(
       log.error({ peer, pinned, found }, `${who} proves another identity`)
   }
   const keep = (which: AcceptedList, peers: readonly string[]): void => {
-    if (which.keepPeers(peers)) update()
+    which.keepPeers(peers)
+    update()
   }
   list.setFile(file?.values() ?? [])
   update()

@@ -3,9 +3,11 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { ServiceError } from '../../../src/errors.ts'
 import type { Accepted } from '../../../src/host/apply/accepted-signers.ts'
+import type { SignersFile } from '../../../src/host/trust/signers-file.ts'
 import { openTrust, type Trust } from '../../../src/host/trust/trust.ts'
 import type { PeerEvent } from '../../../src/p2p/peers/peer-book.ts'
 import type { TrustMode } from '../../../src/service/contract.ts'
+import type { StoreWriter } from '../../../src/store/store.ts'
 import { type CapturedLog, captureLog } from '../../support/captured-log.ts'
 import { testSigner } from '../../support/chain/sealed-blocks.ts'
 import { until } from '../../support/p2p-room.ts'
@@ -40,8 +42,18 @@ interface Room {
 /** Lets everything run that waits for nothing outside. */
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
-async function open(t: TestContext, mode: TrustMode = 'bootstrap'): Promise<Room> {
-  const store = await openTestStore(t)
+interface Setup {
+  readonly store?: StoreWriter
+  readonly listed?: readonly string[]
+  readonly file?: SignersFile | null
+}
+
+async function open(
+  t: TestContext,
+  mode: TrustMode = 'bootstrap',
+  { listed = [], file = null, ...setup }: Setup = {},
+): Promise<Room> {
+  const store = setup.store ?? (await openTestStore(t))
   const captured = captureLog()
   const told: Accepted[] = []
   const questions: Question[] = []
@@ -52,7 +64,7 @@ async function open(t: TestContext, mode: TrustMode = 'bootstrap'): Promise<Room
     for (const listener of [...listeners]) listener({ type, peer, announced: null })
   }
   const trust = openTrust(
-    { mode, listed: [], listedHosts: [], own: identityOf('own'), network },
+    { mode, listed, listedHosts: [], own: identityOf('own'), network },
     {
       log: captured.log,
       writer: {
@@ -61,7 +73,7 @@ async function open(t: TestContext, mode: TrustMode = 'bootstrap'): Promise<Room
         setAcceptedHosts: async () => undefined,
       },
       reader: store.reader,
-      file: null,
+      file,
       hostsFile: null,
       onFatal: (error) => failed.push(error),
     },
@@ -172,8 +184,23 @@ test('a peer that cannot answer yet is asked again a moment later, other failure
   assert.deepEqual(failed, [mistake])
 })
 
+test('a peer that could not answer is not asked again once it is not named any more', async (t) => {
+  t.mock.method(Math, 'random', () => 0)
+  const { trust, asked, connect } = await open(t)
+  trust.setBootstrapPeers(addressesOf('gone', 'stays'), true)
+  for (const peer of ['gone', 'stays']) connect(peer)
+  for (const question of asked())
+    await question.fail(new ServiceError('P2P_ASK_FAILED', 'it is not ready'))
+  trust.setBootstrapPeers(addressesOf('stays'), true)
+  const again: Question[] = []
+  await until(() => again.push(...asked()) > 0)
+  assert.deepEqual(peersOf(again), ['stays'])
+  trust.setBootstrapPeers(addressesOf('gone', 'stays'), true)
+  assert.deepEqual(peersOf(asked()), ['gone'])
+})
+
 test('the writer is told who is accepted and how many are awaited, where that changes', async (t) => {
-  const { trust, asked, connect, told } = await open(t)
+  const { trust, captured, asked, connect, told } = await open(t)
   const listed = (awaited: number, ...names: readonly string[]): Accepted => ({
     ...{ kind: 'listed', awaited },
     identities: names.map(identityOf),
@@ -193,13 +220,39 @@ test('the writer is told who is accepted and how many are awaited, where that ch
   assert.deepEqual(told(), [])
   await three.prove('alice')
   assert.deepEqual(told(), [listed(0, 'alice')])
+  const said = captured.messages('info').filter((message) => message === 'accepted signers')
+  assert.equal(said.length, 2, 'of nobody at first, and of alice')
+  assert.deepEqual(captured.messages('warn'), [])
+})
+
+test('a file of signers that changes is accepted as it is now, and remembered so', async (t) => {
+  const store = await openTestStore(t)
+  const inFile = ['alice']
+  const fileOf = (values: readonly string[], problem: string | null = null): SignersFile => ({
+    path: '/signers',
+    values: () => values,
+    problem: () => problem,
+  })
+  const { trust, told } = await open(t, 'signers', { store, file: fileOf(inFile) })
+  inFile.push('bob')
+  trust.onFile()
+  const identities = told().map((accepted) => accepted.kind === 'listed' && accepted.identities)
+  assert.deepEqual(identities, [['alice'], ['alice', 'bob']])
+  await store.flushed()
+  const again = await open(t, 'signers', { store, file: fileOf([], 'ENOENT') })
+  assert.deepEqual(
+    again.trust.sources().map(({ identity }) => identity),
+    ['alice', 'bob'],
+  )
 })
 
 test('where signers are named, a Generator that is none of them is said and not remembered', async (t) => {
-  const { trust, captured, asked, connect, disconnect, told } = await open(t, 'signers')
-  assert.deepEqual(told(), [{ kind: 'listed', identities: [], awaited: 0 }])
+  const listed = [identityOf('carol')]
+  const room = await open(t, 'signers', { listed })
+  const { trust, captured, asked, connect, disconnect, told } = room
+  assert.deepEqual(told(), [{ kind: 'listed', identities: listed, awaited: 0 }])
   trust.setBootstrapPeers(addressesOf('one'), true)
-  for (const name of ['alice', 'bob']) {
+  for (const name of ['alice', 'bob', 'carol']) {
     connect('one')
     const [question = assert.fail()] = asked()
     await question.prove(name)
@@ -207,11 +260,20 @@ test('where signers are named, a Generator that is none of them is said and not 
   }
   const said = 'bootstrap peer is a Generator that is not accepted'
   assert.deepEqual(captured.messages('warn'), [said, said])
-  assert.deepEqual([trust.sources(), told()], [[], []])
-  assert.deepEqual(
-    trust.failures().map(({ code }) => code),
-    ['HOST_NO_SIGNER'],
-  )
+  const [carol = assert.fail(), ...others] = trust.sources()
+  assert.deepEqual([carol.source, others, told()], ['setting', [], []])
+})
+
+test('a sibling that proves to be a Generator is said once, and is no signer', async (t) => {
+  const { trust, captured, asked, connect } = await open(t)
+  connect('one')
+  trust.setSiblings(addressesOf('one'), true)
+  const [question = assert.fail()] = asked()
+  await question.prove('alice')
+  trust.setSiblings(addressesOf('one'), true)
+  const said = 'sibling proves to be a Generator, and is no signer'
+  assert.deepEqual(captured.messages('warn'), [said])
+  assert.deepEqual([trust.sources(), trust.hosts()], [[], []])
 })
 
 test('a sibling is no bootstrap peer: what it proves is looked at once, as that of a Host', async (t) => {

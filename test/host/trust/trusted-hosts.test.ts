@@ -5,7 +5,7 @@ import type { SignersFile } from '../../../src/host/trust/signers-file.ts'
 import { openTrustedHosts, type TrustedHosts } from '../../../src/host/trust/trusted-hosts.ts'
 import type { StoreWriter } from '../../../src/store/store.ts'
 import { assertExplained } from '../../docs/support/explained.ts'
-import { captureLog } from '../../support/captured-log.ts'
+import { type CapturedLog, captureLog } from '../../support/captured-log.ts'
 import { testSigner } from '../../support/chain/sealed-blocks.ts'
 import { openTestStore } from '../../support/test-store.ts'
 import { openTestHost } from '../support/test-host.ts'
@@ -17,9 +17,12 @@ let given: readonly string[] = []
 
 function open(
   store: StoreWriter,
-  { file = null, settings = [] }: { file?: SignersFile | null; settings?: string[] } = {},
+  {
+    file = null,
+    settings = [],
+    log = captureLog().log,
+  }: { file?: SignersFile | null; settings?: string[]; log?: CapturedLog['log'] } = {},
 ): TrustedHosts {
-  const { log } = captureLog()
   const onFatal = (error: unknown): void => assert.fail(String(error))
   const writer = {
     putRecord: store.putRecord,
@@ -58,6 +61,30 @@ test('Hosts of setting, file and bootstrap peers are accepted, the Host itself n
   )
   assert.deepEqual(given, [listed, 'rewritten'])
   assert.deepEqual(hosts.failures(), [])
+  await store.flushed()
+  const again = open(store, { file: fileOf([], 'ENOENT') })
+  assert.deepEqual(
+    again.sources().map(({ identity }) => identity),
+    ['rewritten'],
+    'the file as it was last',
+  )
+})
+
+test('who waits for other Hosts hears when others are accepted, and only then', async (t) => {
+  const store = await openTestStore(t)
+  const { log, messages } = captureLog()
+  const hosts = open(store, { log })
+  let heard = 0
+  hosts.onChange(() => void heard++)
+  hosts.keepPeers([])
+  assert.deepEqual([heard, messages('info')], [0, []])
+  hosts.prove('a peer', proven)
+  assert.equal(heard, 1)
+  hosts.prove('another peer', proven)
+  hosts.keepPeers(['another peer'])
+  assert.equal(heard, 1, 'the same Host at another peer')
+  hosts.keepPeers([])
+  assert.equal(heard, 2)
 })
 
 test('Hosts that were proven or written stay over a restart without the peer and the file', async (t) => {

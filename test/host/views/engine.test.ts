@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { buildLens } from '../../lens/support/lens.ts'
 import { storedRows } from '../../support/view-rows.ts'
 import { engineChain, hostedView, openEngineRoom, rowBytes } from './support/engine-room.ts'
@@ -37,6 +38,18 @@ describe('a View', () => {
       heights,
       Array.from({ length: 30 }, (_, index) => 100 + index),
     )
+  })
+
+  it('gets to new blocks as they are stored, without waiting for the clock', async (t) => {
+    t.mock.timers.enable({ apis: ['setInterval'] })
+    const room = await openEngineRoom(t)
+    room.engine.serve(hostedView({ lenses: [identity] }))
+    for (const block of engineChain(3)) {
+      const before = room.announced.length
+      await room.put([block])
+      while (room.announced.length === before) await nextTurn()
+    }
+    assert.equal(room.announced.length, 3)
   })
 
   it('without lenses keeps the documents of its query', async (t) => {
