@@ -226,8 +226,8 @@ async function sendAll(live: Live): Promise<FollowEnd> {
 /** Whether it is time to end the follower, whatever is stored. */
 function endOf({ parts, times, waitsSinceMs }: Live): End | null {
   if (parts.stopping.aborted) return { error: 'unavailable', tail: null }
-  const waitsMs = waitsSinceMs === null ? 0 : performance.now() - waitsSinceMs
-  return waitsMs >= times.slowMs ? { error: 'slow', tail: null } : null
+  const isSlow = waitsSinceMs !== null && performance.now() - waitsSinceMs >= times.slowMs
+  return isSlow ? { error: 'slow', tail: null } : null
 }
 
 /** Sends what there is, as far as credit and a turn allow; returns why the follower cannot go on. */

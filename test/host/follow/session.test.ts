@@ -42,12 +42,13 @@ async function open(t: TestContext, setup: SessionSetup = {}) {
   const { windowBytes = followLimits.windowBytes } = setup
   const store = await openTestStore(t, null)
   await trustRows(store, view)
-  for (let height = 0; height < blocks; height++) {
+  const put = async (height: number): Promise<void> => {
     const block = opaqueBlock(height, 5)
     await store.putSealedBlock(block)
     const rows = [{ name: randomBytes(rowBytes).toString('base64url') }]
     await store.putViewRows(view.slot, [viewBlock(block.header, rows)])
   }
+  for (let height = 0; height < blocks; height++) await put(height)
   let nowMs = 0
   t.mock.method(performance, 'now', () => nowMs)
   t.mock.timers.enable({ apis: ['setTimeout'] })
@@ -125,6 +126,7 @@ async function open(t: TestContext, setup: SessionSetup = {}) {
   await settled()
   return {
     store,
+    put,
     running,
     ended: () => ended,
     stopping,
@@ -201,6 +203,20 @@ test('a session ends once something has waited a second for credit, however ofte
   await pass(400)
   await credit(costs() - seals - 1)
   await pass(599)
+  assert.equal(ended(), null)
+  await pass(1)
+  assert.equal(ended(), 'slow')
+})
+
+test('a session without credit goes on until something waits, which it sees at once', async (t) => {
+  const { looks, put, ring, pass, ended } = await open(t, { blocks: 0, windowBytes: 0 })
+  await pass(5_000)
+  assert.equal(ended(), null)
+  looks()
+  await put(0)
+  await ring()
+  assert.deepEqual(looks(), nothing(1))
+  await pass(999)
   assert.equal(ended(), null)
   await pass(1)
   assert.equal(ended(), 'slow')
