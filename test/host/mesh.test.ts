@@ -60,6 +60,7 @@ describe('a Host beside one Generator', () => {
     await until(() => host.status.state().sourceHead === 6)
     assert.equal(host.status.gauges.lag(), 0)
     assert.deepEqual(host.status.state().gaps, [])
+    assert.ok(!host.captured.messages('info').includes('reorganisation followed'))
   })
 
   for (const [setting, level] of [

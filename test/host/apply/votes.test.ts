@@ -192,6 +192,22 @@ describe('two roots for one block', () => {
     assert.ok(host.applier.wants().every(({ purpose }) => purpose === 'gap'))
   })
 
+  test('a change of the signers has those documents asked for that most of them sealed', async (t) => {
+    const host = await openApplier(t, three)
+    host.stand(source, alice, bob, carol)
+    await host.receive(forgedBy(bob))
+    for (const { seal } of [forgedBy(carol), honest])
+      await host.receive(encodeSealedBlock([seal], null))
+    const asked = () => host.applier.wants().filter(({ purpose }) => purpose === 'documents')
+    assert.deepEqual([rootOf(host), asked()], [forgedBy(carol).seal.merkleRoot, []])
+    host.applier.setAccepted({ kind: 'listed', identities: [alice.identity], awaited: 0 })
+    const { merkleRoot: root } = honest.seal
+    const wanted = { from: 1, to: 1, hash: source.hash, root, purpose: 'documents' }
+    assert.deepEqual(asked(), [wanted])
+    await host.receive(honest)
+    assert.deepEqual([rootOf(host), asked()], [root, []])
+  })
+
   test('documents are asked for no longer once more signers sealed those that are stored', async (t) => {
     const dave = testSigner('dave', 'Ed25519')
     const five = [alice, bob, carol, mallory, dave]

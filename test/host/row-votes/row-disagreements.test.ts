@@ -25,6 +25,9 @@ function by(host: string, height: number, { branch = 'main', ...said }: Said = {
   return signedStatement(height, hash, { signer: signer(host), views: ['Transfers'], ...said })
 }
 
+/** One View more than are shown of one Host. */
+const many = Array.from({ length: 101 }, (_, index) => `View ${index}`)
+
 interface Room {
   readonly store: StoreWriter
   readonly registry: Registry
@@ -34,7 +37,7 @@ interface Room {
   messages(count: number): Promise<string[]>
 }
 
-/** Blocks from 1 on at a Host that accepts two others, and serves Transfers and Balances. */
+/** Blocks from 1 on at a Host that accepts two others, and serves Transfers, Balances and many more. */
 async function open(
   t: TestContext,
   statements: readonly RowStatement[] = [],
@@ -49,7 +52,8 @@ async function open(
   }
   await sign(...statements)
   const registry = new Registry()
-  const names = new Map(['Transfers', 'Balances'].map((name) => [namedHash(name), name]))
+  const served = ['Transfers', 'Balances', ...many]
+  const names = new Map(served.map((name) => [namedHash(name), name]))
   const rows = openRowDisagreements(
     { own: identity('own'), intervalMs: 20 },
     {
@@ -138,6 +142,20 @@ test('of the Views of a Host the one that differed last is named, none that is n
   await room.sign(by('own', 2, balances), by('liar', 2, { ...balances, isFalse: true }))
   const later = / of the View Balances than this one: of 3 of .* block 12, and of 1 more Views\.$/
   await until(async () => later.test(String(await room.messages(1))))
+})
+
+test('of a hundred Views of Hosts it is said in how many blocks they differ, and of no more', async (t) => {
+  const [first = '', ...rest] = many
+  const room = await open(t, [
+    ...[by('own', 3, { views: [first] }), by('liar', 3, { views: [first], isFalse: true })],
+    ...[by('own', 4, { views: many }), by('liar', 4, { views: many, isFalse: true })],
+  ])
+  assert.equal(rest.length, 100)
+  const [message] = await room.messages(1)
+  assert.match(
+    String(message),
+    / of the View View 0 .* of 2 of .* block 4, and of 99 more Views\.$/,
+  )
 })
 
 test('each Host that differs is a failure of its own, the one that did last first', async (t) => {

@@ -67,6 +67,17 @@ describe('what a View makes of blocks', () => {
     assert.equal(outcomes.length, 4)
   })
 
+  it('is what takes up to 50 ms in one job, and one block more', async (t) => {
+    let nowMs = 1_000
+    const rowsOf = (): readonly unknown[] => {
+      nowMs += 25
+      return [{ terms: [1] }]
+    }
+    const { view, reader, heights } = await open(t, rowsOf, 5)
+    t.mock.method(performance, 'now', () => nowMs)
+    assert.equal((await computeBlocks(view, reader, heights)).seen, 3)
+  })
+
   it('is read in snapshots that are released before lenses run, whatever comes of it', async (t) => {
     const { view, reader, heights } = await open(t, () => [{ terms: [1] }], 1)
     let held = 0
