@@ -4,6 +4,8 @@ import {
   createQuarantine,
   type Quarantine,
 } from '../../../../src/host/views/failures/quarantine.ts'
+import { viewRecordName } from '../../../../src/host/views/view-record.ts'
+import { runtimeVersion } from '../../../../src/lens/program/run-limits.ts'
 import type { HeightRanges } from '../../../../src/primitives/height-ranges.ts'
 import type { Snapshot, StoreReader } from '../../../../src/store/store.ts'
 import { captureLog, type LogLine } from '../../../support/captured-log.ts'
@@ -15,6 +17,8 @@ const failure = { code: 'LENS_TRAPPED', message: 'lens 1 trapped', block: 7 }
 
 interface Starts {
   start(): Quarantine
+  /** Has this remembered of the View. */
+  remember(record: Readonly<Record<string, unknown>>): Promise<void>
   writes(): number
   /** Heights at which the View failed from now on. */
   failAt(heights: HeightRanges): void
@@ -41,6 +45,8 @@ async function openStarts(t: TestContext): Promise<Starts> {
   const parts = { log, reader, writer: { putRecord } }
   return {
     start: () => createQuarantine({ id, slot: 1, name: 'Seen' }, parts),
+    remember: (record) =>
+      store.putRecord(viewRecordName(id), new Uint8Array(Buffer.from(JSON.stringify(record)))),
     writes: () => writes,
     failAt: (heights) => {
       failures = heights
@@ -139,4 +145,14 @@ test('failures at more than 1,000 places quarantine a View, but for those from b
   failAt(apart(1_001, 5))
   await fail(second, 1)
   assert.equal(second.reason()?.block, 7)
+})
+
+test('where a version before remembered no counts, all failures count and none is in a row', async (t) => {
+  const { start, remember, failAt } = await openStarts(t)
+  await remember({ slot: 1, runtime: runtimeVersion, quarantine: null })
+  const quarantine = start()
+  assert.deepEqual([quarantine.restore(), quarantine.inRow()], [true, 0])
+  failAt(apart(1_001, 0))
+  await fail(quarantine, 1)
+  assert.equal(quarantine.reason()?.block, 7)
 })
