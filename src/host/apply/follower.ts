@@ -143,7 +143,7 @@ function applyStep({ writer, waiting }: FollowerParts, step: Step): boolean {
   const isEnough = ready.length === step.path.length || isAbove(ready.at(-1), step.conflict.to)
   if (!isEnough) return false
   const least = step.conflict.to - (ready[0]?.number ?? 0) + 1
-  writer.write(ready.slice(0, Math.max(0, least) + maxBatch), step.conflict)
+  writer.write(ready.slice(0, least + maxBatch), step.conflict)
   return true
 }
 

@@ -51,7 +51,7 @@ export function openPosition(
   const kept = place === undefined ? [] : cursor.slice(cursor.indexOf(place)).toReversed()
   const base = { view, withRows, from, blocks: kept, part: null, gap: null }
   // Where all of it was pruned, nobody knows whether it gave way.
-  if (place === undefined && newest !== undefined && isBelowAll(snapshot, newest))
+  if (newest !== undefined && isBelowAll(snapshot, newest))
     return { ...base, blocks: [newest], next: newest.number + 1, retract: null }
   const next = place === undefined ? from : place.number + 1
   const isNewest = place === newest

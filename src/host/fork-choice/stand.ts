@@ -27,7 +27,8 @@ export function standOf(blocks: KnownBlocks, signer: Signer): Stand {
 function sealedStand(blocks: KnownBlocks, identity: string, most: number): BlockRef | null {
   const highest: BlockRef[] = []
   for (const sealed of blocks.sealedBy(identity, most)) {
-    if (highest.length > 0 && sealed.number < (highest[0]?.number ?? 0)) break
+    const [first = sealed] = highest
+    if (sealed.number < first.number) break
     if (isLinked(blocks, sealed)) highest.push(sealed)
   }
   return commonAncestor(blocks, highest)
