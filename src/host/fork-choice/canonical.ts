@@ -63,5 +63,5 @@ export function ancestorAt(
 
 /** Whether a linked block is another one or stands on it. */
 export function standsOn(blocks: KnownBlocks, link: BlockRef, lower: BlockRef): boolean {
-  return lower.number <= link.number && ancestorAt(blocks, link, lower.number)?.hash === lower.hash
+  return ancestorAt(blocks, link, lower.number)?.hash === lower.hash
 }
