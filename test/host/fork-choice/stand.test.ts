@@ -61,6 +61,16 @@ test('a signer that sealed several blocks of one height stands on what they have
   assert.deepEqual(standing('20x', '0a', '0d'), [null, false])
 })
 
+test('blocks have nothing in common where it is not known what one of them stands on', () => {
+  const world = createBlockWorld({ rootBelow: 3 })
+  for (const each of branch('a', 0, 5)) world.store(each)
+  const fromRoot = branch('f', 2, 4)
+  for (const each of fromRoot) world.add(each)
+  for (const each of [link(4, 'a'), ...fromRoot]) world.seal(each, 'alice')
+  assert.deepEqual(standOf(world, signer('4f')).link, link(4, 'f'), 'it is linked')
+  assert.equal(standOf(world, signer('20x')).link, null)
+})
+
 /** Where signers of these names stand. */
 function standsOf(world: BlockWorld, heads: Readonly<Record<string, string>>): Stand[] {
   return Object.entries(heads).map(([identity, hash]) => standOf(world, signer(hash, identity)))
