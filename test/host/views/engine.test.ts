@@ -47,7 +47,10 @@ describe('a View', () => {
     for (const block of engineChain(3)) {
       const before = room.announced.length
       await room.put([block])
-      while (room.announced.length === before) await nextTurn()
+      while (room.announced.length === before) {
+        t.signal.throwIfAborted()
+        await nextTurn()
+      }
     }
     assert.equal(room.announced.length, 3)
   })
