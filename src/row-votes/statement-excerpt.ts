@@ -136,7 +136,5 @@ function readProof(reader: ByteReader): LeafProof {
 }
 
 function readSibling(reader: ByteReader): Uint8Array {
-  const bytes = present(readBytes(reader), 'a sibling')
-  if (bytes.length !== digestBytes) throw malformedMessage('a sibling has a wrong length')
-  return Uint8Array.from(bytes)
+  return Uint8Array.from(present(readBytes(reader), 'a sibling'))
 }

@@ -130,10 +130,12 @@ describe('an excerpt', () => {
     const message = encodeStatementExcerpt(largest)
     assert.ok(message.length <= maxExcerptBytes)
     assert.deepEqual(decodeStatementExcerpt(message), largest)
+    const last = excerptWith({ ...statement, leaves, root }, maxLeaves - 1)
+    assert.deepEqual(decodeStatementExcerpt(encodeStatementExcerpt(last)), last)
     const few = statementOf(...numbers.slice(0, maxExcerptLeaves + 1))
     const first = excerptWith(few, ...numbers.slice(0, maxExcerptLeaves))
-    const last = excerptWith(few, maxExcerptLeaves)
-    const more = { ...first, proofs: [...first.proofs, ...last.proofs] }
+    const further = excerptWith(few, maxExcerptLeaves)
+    const more = { ...first, proofs: [...first.proofs, ...further.proofs] }
     assert.throws(() => decodeStatementExcerpt(encodeStatementExcerpt(more)), refusal)
     const many = [...leaves, leafOf(maxLeaves)]
     const beyond = excerptWith({ ...statement, leaves: many, root: blockRoot(many) }, 1)
