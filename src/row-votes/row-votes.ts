@@ -51,14 +51,15 @@ function toVotes({ signed, ...subject }: Subject): RowVotes {
   const votes = new Map<string, RowVote & { hosts: string[] }>()
   const contradicting: string[] = []
   for (const [host, own] of [...signed].sort(byKey)) {
-    const [[key, rows] = []] = own
-    if (own.size > 1 || key === undefined || rows === undefined) {
+    if (own.size > 1) {
       contradicting.push(host)
       continue
     }
-    const vote = votes.get(key) ?? { ...rows, hosts: [] }
-    vote.hosts.push(host)
-    votes.set(key, vote)
+    for (const [key, rows] of own) {
+      const vote = votes.get(key) ?? { ...rows, hosts: [] }
+      vote.hosts.push(host)
+      votes.set(key, vote)
+    }
   }
   const sorted = [...votes].sort(byKey).map(([, vote]) => vote)
   return {

@@ -39,6 +39,18 @@ test('Hosts with the same rows agree, and one with others stands alone', () => {
   ])
 })
 
+test('rows that most Hosts signed come first, of as many those with the smaller root', () => {
+  const [smaller, larger] = transfers.rowsRoot < lie.rowsRoot ? [transfers, lie] : [lie, transfers]
+  const orderOf = (...leaves: readonly ViewLeaf[]): string[] => {
+    const [counted] = votesOf(leaves.map((leaf, at) => says('abc'.charAt(at), [leaf])))
+    return counted?.votes.map(({ rowsRoot }) => rowsRoot) ?? []
+  }
+  const [first, second] = [smaller.rowsRoot, larger.rowsRoot]
+  assert.deepEqual(orderOf(larger, smaller), [first, second])
+  assert.deepEqual(orderOf(smaller, smaller, larger), [first, second])
+  assert.deepEqual(orderOf(larger, larger, smaller), [second, first])
+})
+
 test('the statements of strangers count nowhere, however many there are', () => {
   const strangers = Array.from({ length: 1_000 }, (_, index) => says(`stranger ${index}`, [lie]))
   assert.deepEqual(votesOf([...strangers, says('a', [transfers])]), [
