@@ -21,7 +21,7 @@ export function keptStatements<S extends ComparedStatement>(statements: readonly
   )
   const each = [...known.values()]
   return each
-    .filter((one) => !each.some((other) => other !== one && isContained(one, other)))
+    .filter((one) => !each.some((other) => isContained(one, other)))
     .sort(compareStatements)
     .slice(0, maxKept)
 }

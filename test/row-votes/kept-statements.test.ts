@@ -51,6 +51,12 @@ test('a statement goes with the one that has its leaves, and others stay', () =>
   assert.deepEqual(keptStatements([]), [])
 })
 
+test('of a statement that comes again the first is kept', () => {
+  const [first, again] = [statement([1]), statement([1])]
+  const [kept] = keptStatements([first, again])
+  assert.equal(kept, first)
+})
+
 test('two statements that contradict each other in one View are both kept', () => {
   const both = [statement([1, 2, 3]), statement([1, 2], 1, true)]
   assert.deepEqual(new Set(keptStatements(both)), new Set(both))
