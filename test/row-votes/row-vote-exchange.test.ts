@@ -1,5 +1,6 @@
 /** The messages by which Hosts fetch from each other what they signed of the rows of Views. */
 import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
 import { test } from 'node:test'
 import { encode } from '@ipld/dag-cbor'
 import fc from 'fast-check'
@@ -129,6 +130,21 @@ test('a message about rows that says it has more items than it has is refused', 
   for (const message of [asked, answered]) message[0] = (message[0] ?? 0) + 1
   assert.throws(() => decodeRowVoteRequest(asked), refusal)
   assert.throws(() => decodeStatementsAnswer(answered), refusal)
+})
+
+test('a digest is over block hash, runtime version in four bytes and root of each statement', () => {
+  const [block, root] = ['12'.repeat(32), '34'.repeat(32)]
+  const digest = (bytes: string): string =>
+    createHash('sha256')
+      .update(bytes, 'hex')
+      .digest('hex')
+      .slice(0, 2 * 16)
+  const of = (runtime: number) => ({ blockHash: `0x${block}`, runtime, root })
+  assert.equal(statementsDigest([of(300)]), digest(`${block}0000012c${root}`))
+  assert.equal(
+    statementsDigest([of(1), of(2 ** 31 - 1)]),
+    digest(`${block}00000001${root}${block}7fffffff${root}`),
+  )
 })
 
 test('a digest differs for another block, runtime or root, and for another order', () => {
