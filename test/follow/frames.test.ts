@@ -250,6 +250,21 @@ test('a stream follows each View once, at least one, and names its newest block 
     assert.throws(() => decodeApplicationFrame(opening([{ view, cursor }])), refusal)
 })
 
+test('a frame of an application that is neither an opening nor credit is refused', () => {
+  const views = [[Buffer.from(view.slice(2), 'hex'), [], true]]
+  const read = (...items: unknown[]) => decodeApplicationFrame(encode(items))
+  assert.equal(read('open', views, 0, 1).kind, 'open')
+  assert.equal(read('credit', 1).kind, 'credit')
+  const unknown = [
+    ['close', 1],
+    ['close', views, 0, 1],
+    ['open', 1],
+    ['credit', views, 0, 1],
+  ]
+  for (const items of unknown)
+    assert.throws(() => read(...items), { ...refusal, message: /a frame is unknown/ })
+})
+
 test('credit is at least a byte and at most a window', () => {
   const frame = (bytes: number) => encodeApplicationFrame({ kind: 'credit', bytes })
   const { windowBytes } = followLimits
