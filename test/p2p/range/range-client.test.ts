@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { lpStream, streamPair } from '@libp2p/utils'
 import { Registry } from 'prom-client'
-import { defaultLimits } from '../../../src/p2p/limits/limits.ts'
+import { defaultLimits, type P2pLimits } from '../../../src/p2p/limits/limits.ts'
 import { createP2pMetrics } from '../../../src/p2p/limits/metrics.ts'
 import type { Range } from '../../../src/p2p/peers/announcements.ts'
 import { createRangeClient, type RangeClient } from '../../../src/p2p/range/range-client.ts'
@@ -13,6 +13,7 @@ import {
   encodeServerFrame,
   type ServerFrame,
 } from '../../../src/p2p/range/range-frames.ts'
+import { clockOf } from '../../app/support/test-clock.ts'
 
 const limits = { ...defaultLimits, maxBlockBytes: 10_000, windowBytes: 4000, maxFrameBytes: 2000 }
 const never = (): number => 0
@@ -26,38 +27,55 @@ interface Scene {
   readonly received: ClientFrame[]
 }
 
-/** A client whose peer answers a request with these frames, and reads credit after so many of them. */
-function openScene(t: TestContext, script: readonly ServerFrame[], creditsAfter = -1): Scene {
+interface SceneOptions {
+  /** The peer reads credit after so many of its frames. */
+  readonly creditsAfter?: number
+  readonly onCredit?: () => void
+  readonly changed?: Partial<P2pLimits>
+}
+
+/** A client whose peer answers a request with these frames. */
+function openScene(
+  t: TestContext,
+  script: readonly ServerFrame[],
+  { creditsAfter, onCredit, changed }: SceneOptions = {},
+): Scene {
   const faults: string[] = []
   const statuses: (Range | null)[] = []
   const received: ClientFrame[] = []
   const figures = { peers: never, activeStreams: never, banned: never, bannedAddresses: never }
-  const client = createRangeClient(limits, {
-    metrics: createP2pMetrics(new Registry(), figures),
-    openStream: async () => {
-      const [ours, theirs] = await streamPair()
-      t.after(() => ours.abort(new Error('the test is over')))
-      const frames = lpStream(theirs)
-      const read = async (): Promise<void> => {
-        received.push(decodeClientFrame((await frames.read()).subarray()))
-      }
-      const serve = async (): Promise<void> => {
-        await read()
-        for (const [index, frame] of script.entries()) {
-          if (index === creditsAfter) await read()
-          await frames.write(encodeServerFrame(frame))
+  const client = createRangeClient(
+    { ...limits, ...changed },
+    {
+      metrics: createP2pMetrics(new Registry(), figures),
+      openStream: async () => {
+        const [ours, theirs] = await streamPair()
+        t.after(() => ours.abort(new Error('the test is over')))
+        const frames = lpStream(theirs)
+        const read = async (): Promise<void> => {
+          received.push(decodeClientFrame((await frames.read()).subarray()))
         }
-        await theirs.close()
-      }
-      serve().catch(() => undefined)
-      return ours
+        const serve = async (): Promise<void> => {
+          await read()
+          for (const [index, frame] of script.entries()) {
+            if (index === creditsAfter) {
+              await read()
+              onCredit?.()
+            }
+            await frames.write(encodeServerFrame(frame))
+          }
+          await theirs.close()
+        }
+        serve().catch(() => undefined)
+        return ours
+      },
+      ownRange: () => ({ tail: 1, head: 2 }),
+      pacer: { wait: async () => undefined },
+      onFrame: () => undefined,
+      onStatus: (_, status) => statuses.push(status),
+      onFault: (_, fault, detail) => faults.push(`${fault}: ${detail}`),
     },
-    ownRange: () => ({ tail: 1, head: 2 }),
-    pacer: { wait: async () => undefined },
-    onFrame: () => undefined,
-    onStatus: (_, status) => statuses.push(status),
-    onFault: (_, fault, detail) => faults.push(`${fault}: ${detail}`),
-  })
+  )
   return { client, faults, statuses, received }
 }
 
@@ -102,7 +120,7 @@ const taken: Readonly<Record<string, { script: readonly ServerFrame[]; lengths: 
 
 for (const [name, { script, lengths }] of Object.entries(taken)) {
   test(`a pull takes ${name}, and nobody is blamed`, async (t) => {
-    const scene = openScene(t, [status, ...script], 5)
+    const scene = openScene(t, [status, ...script], { creditsAfter: 5 })
     assert.deepEqual(await pull(scene), { lengths, failure: null })
     assert.deepEqual(scene.faults, [])
     assert.deepEqual(scene.statuses, [range])
@@ -182,13 +200,29 @@ test('the same height twice is a fault, and what came before it was delivered', 
 })
 
 test('credit is granted for what was read, once that is half of the window', async (t) => {
-  const scene = openScene(t, [status, block(3, 988), block(4, 990), block(5), end(3)], 3)
+  const script = [status, block(3, 988), block(4, 990), block(5), end(3)]
+  const scene = openScene(t, script, { creditsAfter: 3 })
   assert.deepEqual(await pull(scene), { lengths: [988, 990, 1], failure: null })
   const own = { tail: 1, head: 2 }
   assert.deepEqual(scene.received, [
     { kind: 'request', from: 3, to: 5, windowBytes: 4000, status: own },
     { kind: 'credit', bytes: 2000 },
   ])
+})
+
+test('a block of a MiB may take ten seconds for that, and ten more to begin', async (t) => {
+  const clock = clockOf(t)
+  const slow = async (ms: number): Promise<Scene & Awaited<ReturnType<typeof pull>>> => {
+    const scene = openScene(t, [status, block(3, 1024, 2 ** 20), part(2 ** 20 - 1024), end(1)], {
+      ...{ creditsAfter: 2, onCredit: () => clock.pass(ms) },
+      changed: { windowBytes: 2048, maxBlockBytes: 2 ** 20, maxFrameBytes: 2 ** 20 },
+    })
+    return { ...scene, ...(await pull(scene)) }
+  }
+  const inTime = await slow(20_000)
+  assert.deepEqual([inTime.lengths, inTime.failure], [[2 ** 20], null])
+  const late = await slow(20_001)
+  assert.deepEqual([late.lengths, late.faults], [[], ['stalled writer: a block too slowly']])
 })
 
 test('a status is asked for alone, and blocks in the answer are a fault', async (t) => {
