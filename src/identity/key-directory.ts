@@ -73,14 +73,11 @@ async function writeDurably(path: string, text: string): Promise<void> {
 
 /**
  * Gives the draft its name unless that is taken: a hard link, unlike a rename, replaces nothing.
- * Network file systems without hard links get the file written under its name.
+ * Network file systems without hard links get the file written under its name, unless that is taken.
  */
 async function placeOnce(draft: string, path: string, text: string): Promise<boolean> {
   try {
-    await link(draft, path).catch((error: unknown) => {
-      if (codeOf(error) === 'EEXIST') throw error
-      return writeDurably(path, text)
-    })
+    await link(draft, path).catch(() => writeDurably(path, text))
     return true
   } catch (error) {
     if (codeOf(error) === 'EEXIST') return false
@@ -99,7 +96,7 @@ async function syncDirectory(path: string): Promise<void> {
 
 function directoryProblem(directory: string, cause: unknown): unknown {
   const code = codeOf(cause)
-  if (cause instanceof ServiceError || code === null) return cause
+  if (code === null) return cause
   if (isPermissionDenied(cause)) {
     const message = 'Permission denied on the key directory'
     return new ServiceError('IDENTITY_PERMISSION', message, {
