@@ -15,7 +15,8 @@ import type { StoreReader, StoreWriter } from '../store/store.ts'
 import { openWriter } from '../store/write/writer.ts'
 import { type AcceptedHosts, openAcceptedHosts } from './accepted-hosts.ts'
 import { createStateReport } from './app-state.ts'
-import type { App, AppOptions, AppState } from './contract.ts'
+import { type Changes, createChanges, untilSo } from './changes.ts'
+import type { App, AppOptions } from './contract.ts'
 import { createDiskBound } from './disk-bound.ts'
 import type { FollowerParts } from './follow/follow-state.ts'
 import { openRowFollower, type RowFollower } from './follow/follower.ts'
@@ -29,8 +30,6 @@ import { createQueries } from './queries.ts'
 import { verifyRow } from './row-proof.ts'
 import { withAppRemedy } from './store-remedies.ts'
 import { appGaps } from './view-gaps.ts'
-
-const changeMs = 250
 
 /** An application has the thread for itself, and its users wait for one answer at a time. */
 const limits = {
@@ -135,6 +134,8 @@ async function openParts(
     ...{ reader, views, follower, links, minimumHosts, isAccepted },
     failure: () => failure,
   })
+  const orClosed = (signal: AbortSignal | undefined): AbortSignal =>
+    signal === undefined ? closing.signal : AbortSignal.any([closing.signal, signal])
   let closed: Promise<void> | undefined
   return {
     ...createQueries({ graphql, isReady }, checked, closing.signal),
@@ -148,13 +149,13 @@ async function openParts(
       ),
     state,
     onChange: changes.listen,
-    untilReady: (signal) =>
-      untilSo(isReady, (listener) => graphql.onViews(listener), [closing.signal, signal]),
+    untilReady: (signal) => untilSo(isReady, graphql.onViews, orClosed(signal)),
     untilLive: (signal) =>
-      untilSo(() => state().views.every((view) => view.state === 'live'), changes.listen, [
-        closing.signal,
-        signal,
-      ]),
+      untilSo(
+        () => state().views.every((view) => view.state === 'live'),
+        changes.listen,
+        orClosed(signal),
+      ),
     close: () => {
       closed ??= closeParts({ closing, changes, refill, links, follower, p2p, store })
       return closed
@@ -278,64 +279,7 @@ function explained(error: unknown): string {
   return remedy === undefined ? message : `${message.replace(/\.$/, '')}. ${remedy}`
 }
 
-interface Changes {
-  note(): void
-  listen(listener: (state: AppState) => void): () => void
-  close(): void
-}
-
-function createChanges(state: () => AppState, log: Logger): Changes {
-  const listeners = new Set<(state: AppState) => void>()
-  let timer: NodeJS.Timeout | undefined
-  return {
-    note: () => {
-      if (listeners.size === 0) return
-      timer ??= setTimeout(() => {
-        timer = undefined
-        for (const listener of listeners) {
-          try {
-            listener(state())
-          } catch (error) {
-            log.error({ err: error }, 'a listener of the application failed')
-          }
-        }
-      }, changeMs)
-    },
-    listen: (listener) => {
-      listeners.add(listener)
-      return () => void listeners.delete(listener)
-    },
-    close: () => {
-      listeners.clear()
-      clearTimeout(timer)
-    },
-  }
-}
-
 function areServed(graphql: Graphql, views: FollowedViews): boolean {
   const served = new Set(graphql.views().map(({ name }) => name))
   return views.ids.every((id) => served.has(views.find(id)?.name ?? ''))
-}
-
-/** Resolves once something is so; `listen` calls its listener when it may have become so. */
-async function untilSo(
-  isSo: () => boolean,
-  listen: (listener: () => void) => () => void,
-  signals: readonly (AbortSignal | undefined)[],
-): Promise<void> {
-  const signal = AbortSignal.any(signals.filter((each) => each !== undefined))
-  signal.throwIfAborted()
-  if (isSo()) return
-  const { promise, resolve, reject } = Promise.withResolvers<void>()
-  const fail = (): void => reject(signal.reason)
-  const stop = listen(() => {
-    if (isSo()) resolve()
-  })
-  signal.addEventListener('abort', fail)
-  try {
-    await promise
-  } finally {
-    stop()
-    signal.removeEventListener('abort', fail)
-  }
 }
