@@ -255,12 +255,9 @@ function readRetract(reader: ByteReader): RetractFrame {
   const view = readHash(reader, 'a View')
   const number = skipNull(reader) ? null : readHeight(reader)
   const hash = skipNull(reader) ? null : readHash(reader, 'a block hash')
-  if ((number === null) !== (hash === null)) throw malformedMessage('half a block is named')
-  return {
-    kind: 'retract',
-    view,
-    place: number === null || hash === null ? null : { number, hash },
-  }
+  if (number === null && hash === null) return { kind: 'retract', view, place: null }
+  if (number === null || hash === null) throw malformedMessage('half a block is named')
+  return { kind: 'retract', view, place: { number, hash } }
 }
 
 function readError(reader: ByteReader): HostFrame {

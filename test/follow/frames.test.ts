@@ -358,6 +358,13 @@ test('a block to go back to is named by number and hash, or not at all', () => {
     assert.throws(half, { ...refusal, message: /half a block is named/ })
 })
 
+test('a Host that ends a stream names the lowest height that it has, or none', () => {
+  for (const tail of [null, 7])
+    assert.deepEqual(decodeHostFrame(encode(['error', 'pruned', tail])), {
+      ...{ kind: 'error', error: 'pruned', tail },
+    })
+})
+
 test('an error that is not among those of the protocol is refused', () => {
   const failing = () => decodeHostFrame(encode(['error', 'tired', null]))
   assert.throws(failing, { ...refusal, message: /an error is unknown/ })
