@@ -176,6 +176,7 @@ const refused: readonly (readonly [
     'a block without its end',
     [status, block(3, 1024, 2000), end(1)],
   ],
+  ['a part of no block', 'protocol violation', 'a part without a block', [status, part(1500)]],
   ['blocks before its status', 'protocol violation', 'no status before blocks', [block(3)]],
   ['that it is busy', null, 'the peer answered: busy', [status, { kind: 'error', error: 'busy' }]],
   ['that it is busy at once', null, 'the peer answered: busy', [{ kind: 'error', error: 'busy' }]],
