@@ -187,6 +187,17 @@ test('an Ed25519 identity of small order is refused: under it one signature fits
   assert.equal(isValidSignature('Ed25519', identity, digest, universal), false)
 })
 
+test('an Ed25519 signature and its identity are lower-case hex of their length, and nothing else', () => {
+  const { identity, sign } = createSigner({ type: 'Ed25519', privateKey: bytes('33'.repeat(32)) })
+  const signature = sign(digest)
+  const isValid = (key: string, value: string) => isValidSignature('Ed25519', key, digest, value)
+  assert.ok(isValid(identity, signature))
+  assert.ok(!isValid(identity.toUpperCase(), signature))
+  assert.ok(!isValid(identity, signature.toUpperCase()))
+  assert.ok(!isValid(`${identity} `, signature))
+  assert.ok(!isValid(identity, `${signature} `))
+})
+
 test('an Ed25519 signature made by another library verifies', () => {
   const { publicKey, privateKey } = generateKeyPairSync('ed25519')
   const { x = '' } = publicKey.export({ format: 'jwk' })
@@ -196,7 +207,12 @@ test('an Ed25519 signature made by another library verifies', () => {
 })
 
 test('an unknown signature type is false', () => {
-  assert.equal(isValidSignature('EdDSA', signer.identity, digest, good), false)
+  for (const type of ['ES256K', 'Ed25519'] as const) {
+    const signer = createSigner({ type, privateKey: bytes('33'.repeat(32)) })
+    const signature = signer.sign(digest)
+    assert.equal(isValidSignature(type, signer.identity, digest, signature), true)
+    assert.equal(isValidSignature('EdDSA', signer.identity, digest, signature), false)
+  }
 })
 
 test('a signer for another thread is made from cloned key data', () => {
