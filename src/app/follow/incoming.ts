@@ -118,7 +118,7 @@ async function onBlock(
       readReceivedRows(view.rowType, block.rows.count, block.rows.bytes),
       isFeeding,
     ))
-  if (rows === undefined || !isFeeding()) return
+  if (rows === undefined) return
   const { number, hash, parent } = block
   if (!pending.add({ number, hash, parent, rows, sinceMs: performance.now() }))
     throw malformedMessage('a block that does not stand on the one before')

@@ -303,6 +303,23 @@ test('a Host is asked from where it said what it has, and one that does not coun
   )
 })
 
+test('a Host that sends rows of what is stored has it, also where it signs none of them', async (t) => {
+  const opened = await openTestFollower(t, { ...both, minimumHosts: 1 })
+  const a = await connect(t, opened, A)
+  const chain = createMadeChain()
+  chain.grow(4)
+  const blocks = chain.blocks()
+  await a.feed(blocks)
+  await storedTo(opened, 3)
+  chain.reorganise(1)
+  const b = await connect(t, opened, B)
+  assert.deepEqual(askedBy(opened, B.identity, 0), [])
+  await b.feed(blocks.slice(0, 2), true)
+  assert.deepEqual(askedBy(opened, B.identity, 0), [1, 0])
+  await b.feed([assertBlock(blocks[2]), ...chain.blocks().slice(3)], true)
+  assert.deepEqual(askedBy(opened, B.identity, 0), [2, 1, 0])
+})
+
 test('what is stored goes up to the highest block, also where the View failed there', async (t) => {
   const { follower, parts } = await openTestFollower(t, alone)
   assert.equal(follower.progress(madeView).stored, -1)

@@ -265,3 +265,50 @@ test('a stream that is given up, or another takes the place of, waits for room n
     await feeding
   }
 })
+
+test('rows that come once a stream is given up, or everything is closed, are not kept', async (t) => {
+  for (const isClosed of [false, true]) {
+    const opened = await openTestFollower(t, { ...both, minimumHosts: 1 })
+    const a = await connect(t, opened, A)
+    if (isClosed) await opened.follower.close()
+    else a.end()
+    await a.feed(madeBlocks(1), true)
+    assert.equal(opened.follower.progress(madeView).pending, 0)
+  }
+})
+
+test('what Hosts signed against one that fed is not held against the next one', async (t) => {
+  const opened = await openTestFollower(t, both)
+  const { follower } = opened
+  const differing = (): readonly string[] => follower.progress(madeView).differing
+  const b = await connect(t, opened, B, { feeds: [] })
+  const a = await connect(t, opened, A)
+  const [zero, one] = madeBlocks(2).map(assertBlock)
+  assert.ok(zero && one)
+  await a.feed([zero], true)
+  await b.onStatement(madeExcerpt({ ...zero, rows: one.rows }, B))
+  await until(() => differing().length > 0)
+  const nothing = (): void => undefined
+  follower.listener(
+    {
+      ...{ peer: B.identity, signal: new AbortController().signal },
+      ...{ onWelcome: nothing, onProgress: nothing, onHead: nothing },
+    },
+    follower.opening({ peer: B.identity, feeds: new Set([madeView]), floor: 0 }).views,
+  )
+  assert.deepEqual(differing(), [])
+})
+
+test('a Host that comes back says again what gave way, and else has what is stored', async (t) => {
+  const opened = await openTestFollower(t, { ...both, minimumHosts: 1 })
+  const leaving = (): readonly string[] => opened.follower.progress(madeView).leaving
+  const b = await connect(t, opened, B, { feeds: [] })
+  const a = await connect(t, opened, A)
+  const blocks = madeBlocks(3)
+  await a.feed(blocks)
+  await storedTo(opened, 2)
+  b.onRetract(madeView, assertBlock(blocks[0]))
+  assert.deepEqual(leaving(), [B.identity])
+  await connect(t, opened, B, { feeds: [] })
+  assert.deepEqual(leaving(), [])
+})
