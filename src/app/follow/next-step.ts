@@ -174,7 +174,6 @@ function gaveWayAbove(
 ): number | null {
   const right = first.number - 1
   const below = nextBelow(facts, first)
-  if (below >= right) return right
   const left = agreeing.map(facts.leftAbove).sort((a, b) => a - b)
   const above = Math.max(below, left[facts.minimumHosts - 1] ?? Infinity)
   if (above < right) return above

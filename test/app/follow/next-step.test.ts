@@ -303,7 +303,10 @@ test('a block is not stored on a block of another View that is not its parent', 
     ['A', 5],
     ['B', 5],
   ])
-  assert.deepEqual(step({ ...given, left }), { kind: 'store', blocks: [seven], removeAbove: 5 })
+  const replaces = { kind: 'store', blocks: [seven], removeAbove: 5 }
+  assert.deepEqual(step({ ...given, left }), replaces)
+  const passedOn = new Map([[seven, { direct: [] }]])
+  assert.deepEqual(step({ ...given, left, verdicts: passedOn }), replaces)
   assert.deepEqual(step({ ...given, stored: [six] }), {
     kind: 'store',
     blocks: [seven],
