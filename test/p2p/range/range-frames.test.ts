@@ -143,6 +143,17 @@ for (const frame of fixedFrames) {
   })
 }
 
+test('a frame of a kind that a side does not send is refused, however it goes on', () => {
+  const unknown = { name: frameErrorName, message: 'unknown frame' }
+  for (const [frame] of golden) {
+    const isClients = frame.kind === 'request' || frame.kind === 'credit'
+    const bytes = isClients ? encodeClientFrame(frame) : encodeServerFrame(frame)
+    assert.throws(() => (isClients ? decodeServerFrame(bytes) : decodeClientFrame(bytes)), unknown)
+    const decode = isClients ? decodeClientFrame : decodeServerFrame
+    assert.throws(() => decode(bytes.with(0, 99)), unknown)
+  }
+})
+
 test('a height that no block can have is refused wherever it stands', () => {
   for (const at of [1, 7, 18, 24]) {
     const request = { from: 1, to: 2, windowBytes: 3, status: { tail: 0, head: 1 } }
