@@ -6,15 +6,18 @@ import { clockOf } from '../../app/support/test-clock.ts'
 
 const never = new AbortController().signal
 
-/** A scheduler of four handshakes a second, and the order in which those that were asked for began. */
-function openTurns(t: TestContext): {
+/** A scheduler of so many handshakes a second, and the order in which those that were asked for began. */
+function openTurns(
+  t: TestContext,
+  perSecond = 4,
+): {
   ask(keys: string, signal?: AbortSignal): void
   /** Lets time pass; all that began until then. */
   after(ms: number): Promise<string>
 } {
   const { pass } = clockOf(t)
   t.mock.timers.enable({ apis: ['setTimeout'] })
-  const turns = createHandshakeScheduler(4, 100)
+  const turns = createHandshakeScheduler(perSecond, 100)
   const order: string[] = []
   return {
     ask: (keys, signal = never) => {
@@ -40,6 +43,14 @@ test('two seconds’ worth of handshakes begin at once, and then one after the o
   ask('b')
   assert.equal(await after(249), 'aaaaaaaaaa')
   assert.equal(await after(1), 'aaaaaaaaaab')
+})
+
+test('one handshake begins at once however few may a second, and the next one in its time', async (t) => {
+  const { ask, after } = openTurns(t, 0.25)
+  ask('aa')
+  assert.equal(await after(0), 'a')
+  assert.equal(await after(3_999), 'a')
+  assert.equal(await after(1), 'aa')
 })
 
 test('of addresses that were served as long ago the one that asked first is next', async (t) => {

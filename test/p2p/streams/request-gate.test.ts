@@ -55,11 +55,21 @@ test('what would wait too long is refused at once, without blame', async () => {
   assert.deepEqual(faults, [])
 })
 
+const isAtOnce = (wait: Promise<void>): Promise<boolean> =>
+  Promise.race([wait.then(() => true), nextTurn(false)])
+
+test('a request that is given up before its turn was asked for takes none', async () => {
+  const pacer = createPacer({ ...defaultLimits, requestsPerSecond: 2.5 })
+  const reason = new Error('enough')
+  for (let request = 0; request < 2; request += 1)
+    await assert.rejects(pacer.wait('p', AbortSignal.abort(reason)), reason)
+  for (let request = 0; request < 2; request += 1)
+    assert.equal(await isAtOnce(pacer.wait('p', never)), true)
+})
+
 test('our own requests to a peer wait for their turn, those to others do not', async () => {
   const pacer = createPacer({ ...defaultLimits, requestsPerSecond: 2.5 })
   const stop = new AbortController()
-  const isAtOnce = (wait: Promise<void>): Promise<boolean> =>
-    Promise.race([wait.then(() => true), nextTurn(false)])
   assert.equal(await isAtOnce(pacer.wait('p', stop.signal)), true)
   assert.equal(await isAtOnce(pacer.wait('p', stop.signal)), true)
   const third = pacer.wait('p', stop.signal)
