@@ -33,6 +33,8 @@ test('a View lacks what any View has from its own first height on, failed or not
   ]
   assert.deepEqual(gapsOf(otherView), nothing)
   assert.deepEqual(gapsOf(madeView), { ...nothing, notDone: missing, failed: [[3, 3]] })
+  await store.pruneRowsBelow(1)
+  assert.deepEqual(gapsOf(otherView), { ...nothing, lost: [[0, 0]] })
   await store.pruneRowsBelow(5)
   assert.deepEqual(gapsOf(madeView), { ...nothing, notDone: missing, lost: [[0, 4]] })
   await store.putRecord('app/first', Buffer.from('2'))
