@@ -312,3 +312,26 @@ test('a Host that comes back says again what gave way, and else has what is stor
   await connect(t, opened, B, { feeds: [] })
   assert.deepEqual(leaving(), [])
 })
+
+test('what a Host signed of blocks that gave way for it is its word no more', async (t) => {
+  const opened = await openTestFollower(t, both)
+  const b = await connect(t, opened, B, { feeds: [] })
+  const blocks = madeBlocks(3)
+  for (const block of blocks) await b.onStatement(madeExcerpt(block, B))
+  const signedUpTo = (): number => opened.follower.signedUpTo(B.identity, madeView)
+  assert.equal(signedUpTo(), 2)
+  b.onRetract(madeView, assertBlock(blocks[0]))
+  assert.equal(signedUpTo(), 0)
+  b.onRetract(madeView, null)
+  assert.equal(signedUpTo(), -1)
+})
+
+test('a Host that names no block to go back to has nothing of what is stored', async (t) => {
+  const opened = await openTestFollower(t, { ...both, minimumHosts: 1 })
+  const b = await connect(t, opened, B, { feeds: [] })
+  const a = await connect(t, opened, A)
+  await a.feed(madeBlocks(2))
+  await storedTo(opened, 1)
+  b.onRetract(madeView, null)
+  assert.deepEqual(opened.follower.progress(madeView).leaving, [B.identity])
+})
