@@ -35,11 +35,11 @@ export function createFramePrice(maxContentBytes: number): (chunk: Uint8Array) =
 
   return (chunk) => {
     let cost = chunk.byteLength
-    for (let at = 0; at < chunk.byteLength; ) {
+    for (let at = 0; ; ) {
       const content = Math.min(contentLeft, chunk.byteLength - at)
       contentLeft -= content
       at += content
-      if (at === chunk.byteLength) break
+      if (at === chunk.byteLength) return cost
       header.setUint8(filled, chunk[at] ?? 0)
       at += 1
       filled = (filled + 1) % headerBytes
@@ -47,6 +47,5 @@ export function createFramePrice(maxContentBytes: number): (chunk: Uint8Array) =
       cost += priceOfHeader()
       if (contentLeft > maxContentBytes) return null
     }
-    return cost
   }
 }
