@@ -56,6 +56,8 @@ test('a stranger from elsewhere takes the place of one of many from one address'
   assert.deepEqual(decide(stranger('new', 'd'), strangers), ['a3'])
   assert.deepEqual(decide(stranger('new', 'c'), strangers), ['a3'])
   assert.equal(decide(stranger('new', 'b'), strangers), 'full')
+  const others = [...crowd('a', 4), ...crowd('b', 2), ...crowd('c', 2)]
+  assert.deepEqual(decide(stranger('new', 'b'), others), ['a3'])
 })
 
 test('above the reserve the least useful stranger leaves for a configured peer', () => {
@@ -69,6 +71,11 @@ test('above the reserve the least useful stranger leaves for a configured peer',
     leaves([...honest(7), stranger('good', 'b', { isVerified: true, score: -50 })]),
     ['good'],
   )
+  const scores = { b: -10, c: -50, d: -30 }
+  const blamed = Object.entries(scores).map(([name, score]) =>
+    stranger(name, name, { isVerified: true, score }),
+  )
+  assert.deepEqual(leaves([...blamed, ...honest(5)]), ['c'])
   assert.deepEqual(leaves(honest(8)), ['a7'], 'else the newest')
 })
 
@@ -84,6 +91,8 @@ test('one more connection of a peer replaces its oldest, which may be dead', () 
   const admission = admit(stranger('p', 'a', { sinceMs: 3 }), [newer, old], limits)
   assert.deepEqual(admission, { refused: null, leaving: [old] })
   assert.deepEqual(decide(stranger('p', 'a', { sinceMs: 3 }), [old]), [], 'each side has dialled')
+  const neighbours = [old, newer, ...crowd('a', 2)]
+  assert.deepEqual(decide(stranger('p', 'a', { sinceMs: 3 }), neighbours), ['p'])
 })
 
 test('a stranger leaves with all its connections, and so does one that is replaced as well', () => {
