@@ -3,14 +3,16 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import type { FollowerState } from '../../../src/app/follow/follow-state.ts'
 import type { RowFollower } from '../../../src/app/follow/follower.ts'
-import { hasRoom } from '../../../src/app/follow/incoming.ts'
+import { hasRoom, listen } from '../../../src/app/follow/incoming.ts'
 import { createPendingBlocks } from '../../../src/app/follow/pending-blocks.ts'
 import { ServiceError } from '../../../src/errors.ts'
 import { notServedState } from '../../../src/follow/host-frames.ts'
 import { createSigner } from '../../../src/identity/signature.ts'
+import { decodeStatementExcerpt } from '../../../src/row-votes/statement-excerpt.ts'
 import { captureLog } from '../../support/captured-log.ts'
 import { testSigner } from '../../support/chain/sealed-blocks.ts'
 import { until } from '../../support/p2p-room.ts'
+import { hostA, openState } from '../support/follower-state.ts'
 import { connect, madeBlocks, storedTo } from '../support/follower-stream.ts'
 import {
   createMadeChain,
@@ -334,4 +336,48 @@ test('a Host that names no block to go back to has nothing of what is stored', a
   await storedTo(opened, 1)
   b.onRetract(madeView, null)
   assert.deepEqual(opened.follower.progress(madeView).leaving, [B.identity])
+})
+
+test('what gave way of one View makes room for the blocks of another one', async (t) => {
+  const [block] = madeBlocks(1).map((each) => ({ ...each, sinceMs: 0 }))
+  assert.ok(block)
+  const one = createPendingBlocks(null)
+  one.add(block)
+  const views = [madeView, otherView]
+  const maxPendingBytes = 1.5 * one.bytes()
+  const opened = await openTestFollower(t, { ...both, views, minimumHosts: 1, maxPendingBytes })
+  const b = await connect(t, opened, B, { feeds: [otherView] })
+  const a = await connect(t, opened, A)
+  await a.feed([block], true)
+  const taking = b.onBlock({ ...block, view: otherView })
+  await until(() => opened.follower.progress(otherView).isFull)
+  a.onRetract(madeView, null)
+  await taking
+  assert.equal(opened.follower.progress(otherView).pending, 1)
+})
+
+test('a statement for which there is no room waits as long as its stream, and is dropped then', async (t) => {
+  const { state } = await openState(t)
+  const [block] = madeBlocks(1)
+  assert.ok(block)
+  const nothing = (): void => undefined
+  const ended = new AbortController()
+  const { onWelcome, onStatement } = listen(
+    state,
+    {
+      ...{ peer: 'a peer', signal: ended.signal },
+      ...{ onWelcome: nothing, onProgress: nothing, onHead: nothing },
+    },
+    [],
+  )
+  await onWelcome({ identity: hostA.identity, genesis: null, views: [] })
+  const message = madeExcerpt(block, hostA)
+  const excerpt = decodeStatementExcerpt(message)
+  for (let blockNumber = 1; blockNumber <= 8_192; blockNumber++)
+    state.votes.add({ ...excerpt, blockNumber }, true)
+  const taking = onStatement(message)
+  await until(() => state.waiting.length === 1)
+  ended.abort()
+  await taking
+  assert.deepEqual(state.votes.own(block.number), [])
 })
