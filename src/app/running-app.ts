@@ -28,6 +28,7 @@ import { type FollowedViews, openFollowedViews } from './followed-views.ts'
 import { type CheckedOptions, checkOptions } from './options.ts'
 import { createQueries } from './queries.ts'
 import { verifyRow } from './row-proof.ts'
+import { createSeenRows } from './seen-rows.ts'
 import { withAppRemedy } from './store-remedies.ts'
 import { appGaps } from './view-gaps.ts'
 
@@ -242,35 +243,22 @@ function visible(
   { store, graphql, views, log, onFatal, onChange }: VisibleParts,
 ): Pick<FollowerParts, 'onHeight' | 'onSealed' | 'onRemoved'> {
   const keepBound = createDiskBound({ maxBytes }, { store, log, onFatal })
-  const unseen = new Set<number>()
-  const isAttested = (height: number): boolean =>
-    minimumAttestations === 0 ||
-    store.reader.read((snapshot) => attestationsAt(snapshot, height) >= minimumAttestations)
+  const seen = createSeenRows({
+    isAttested: (height) =>
+      minimumAttestations === 0 ||
+      store.reader.read((snapshot) => attestationsAt(snapshot, height) >= minimumAttestations),
+    names: () => views.list().map(({ name }) => name),
+    notify: graphql.notifyRows,
+  })
   return {
     onHeight: ({ name }, height) => {
       keepBound()
       onChange()
-      if (isAttested(height)) graphql.notifyRows(name, height)
-      else noteUnseen(unseen, height)
+      seen.onStored(name, height)
     },
-    onSealed: (height) => {
-      if (!unseen.has(height) || !isAttested(height)) return
-      unseen.delete(height)
-      for (const { name } of views.list()) graphql.notifyRows(name, height)
-    },
-    onRemoved: (above) => {
-      for (const height of unseen) if (height > above) unseen.delete(height)
-    },
+    onSealed: seen.onSealed,
+    onRemoved: seen.onRemoved,
   }
-}
-
-/** Blocks without their attestations of which subscribers are told later. */
-const maxUnseen = 4_096
-
-function noteUnseen(unseen: Set<number>, height: number): void {
-  unseen.add(height)
-  const [oldest] = unseen
-  if (unseen.size > maxUnseen && oldest !== undefined) unseen.delete(oldest)
 }
 
 function explained(error: unknown): string {
