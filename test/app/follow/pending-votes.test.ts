@@ -20,7 +20,7 @@ assert.ok(A && B)
 
 const leafOf = (id: string, rows: string): ViewLeaf => ({
   view: id,
-  rowsRoot: namedHash(`rows ${rows}`).slice(2),
+  rowsRoot: namedHash(`rows ${rows} of ${id}`).slice(2),
   count: 1,
 })
 
@@ -82,6 +82,24 @@ test('the highest height that a Host signed is that, in whatever order it signed
     return book.highest(A, view)
   }
   assert.deepEqual([highest(7, 9, 8), highest(9, 8, 7), highest()], [9, 9, -1])
+})
+
+test('what a Host signed of each of several Views counts for that one, at its height alone', () => {
+  const book = createPendingVotes({ runtime: 1 })
+  book.add(said(A, 7, { ids: [view, otherView] }), true)
+  for (const id of [view, otherView]) {
+    const rows = { ...leafOf(id, 'right'), number: 7, hash: namedHash('a 7') }
+    assert.deepEqual(book.judge(rows, []), { agreeing: [A], direct: [A], differing: [] })
+    assert.equal(book.highest(A, id), 7)
+    const ranges = [
+      [5, 6],
+      [6, 7],
+      [7, 8],
+      [8, 9],
+    ] as const
+    const signers = ranges.map(([from, to]) => book.signers(id, from, to).length)
+    assert.deepEqual(signers, [0, 1, 1, 0])
+  }
 })
 
 test('what a Host signed of a block that it left is not among what it signed at a height', () => {
