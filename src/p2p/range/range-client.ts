@@ -51,7 +51,6 @@ export function createRangeClient(limits: P2pLimits, parts: RangeClientParts): R
   const slots = createSlots(limits.pullsPerPeer)
 
   const open = async (ask: Ask, signal: AbortSignal): Promise<FrameStream> => {
-    signal.throwIfAborted()
     await parts.pacer.wait(ask.peer, signal)
     const deadline = AbortSignal.timeout(limits.pullStallMs)
     const stream = await parts.openStream(ask.peer, AbortSignal.any([signal, deadline]))
