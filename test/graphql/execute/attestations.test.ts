@@ -127,3 +127,32 @@ test('a root that only another Generator signed has its own record, without CIDs
   )
   assert.deepEqual(Block, [{ _attestations: 1 }])
 })
+
+test('what a Generator signed of other documents or of another block names no CIDs', async (t) => {
+  const { query, store, chain } = await openSignedRoom(t)
+  const { seal } = sealBlock(chain[2] as ChainBlock, testSigner('b'))
+  const { merkleRoot: root } = seal
+  const [otherRoot, otherHash] = ['ab'.repeat(32), `0x${'cd'.repeat(32)}`]
+  await store.putSeals(3, [
+    { ...seal, merkleRoot: otherRoot, signatureIdentity: testSigner('b').identity },
+    { ...seal, merkleRoot: otherRoot, signatureIdentity: testSigner('d').identity },
+    { ...seal, blockHash: otherHash, signatureIdentity: testSigner('c').identity },
+  ])
+  const { AttestationRecord, BlockSignature } = await query(`{
+    AttestationRecord(filter: {attested_doc: {_like: "block:3:%"}}) { attested_doc CIDs }
+    BlockSignature(filter: {blockNumber: 3}) { merkleRoot cids _attestations } }`)
+  const counted = (rows: readonly { CIDs?: string[]; cids?: string[] }[]) =>
+    rows
+      .map(({ CIDs, cids = CIDs, ...rest }) => ({ ...rest, count: cids?.length ?? -1 }))
+      .toSorted((a, b) => b.count - a.count)
+  assert.deepEqual(counted(AttestationRecord), [
+    { attested_doc: `block:3:${root}`, count: 7 },
+    { attested_doc: `block:3:${root}`, count: 0 },
+    { attested_doc: `block:3:${otherRoot}`, count: 0 },
+  ])
+  assert.deepEqual(counted(BlockSignature), [
+    { merkleRoot: root, _attestations: 1, count: 7 },
+    { merkleRoot: otherRoot, _attestations: 2, count: 0 },
+    { merkleRoot: otherRoot, _attestations: 2, count: 0 },
+  ])
+})
