@@ -147,14 +147,18 @@ test('commits are found by CID or docID in every collection', async (t) => {
     '{ Log(limit: 1) { _docID _version { cid } } Block(limit: 1) { _docID _version { cid } } }',
   )
   const [log, block] = [Log[0], Block[0]]
-  const text = `query($cid: ID!, $ids: [ID!]) {
+  const text = `query($cid: ID!, $cids: [ID!], $ids: [ID!]) {
     a: _commits(cid: $cid) { cid docID fieldName schemaVersionId signature { type value identity } }
     b: _commits(docID: $ids, limit: 1, offset: 1) { cid }
-    c: _commits(cid: $cid, docID: "x") { cid } }`
-  const { a, b, c } = await query(text, {
-    cid: log._version[0].cid,
+    c: _commits(cid: $cid, docID: "x") { cid }
+    d: _commits(cid: $cids) { docID } }`
+  const [logCid, blockCid] = [log._version[0].cid, block._version[0].cid]
+  const { a, b, c, d } = await query(text, {
+    cid: logCid,
+    cids: [logCid, blockCid, logCid],
     ids: [log._docID, block._docID],
   })
+  assert.deepEqual(d, [{ docID: block._docID }, { docID: log._docID }])
   assert.equal(a[0].docID, log._docID)
   assert.equal(a[0].signature.type, 'ES256K')
   assert.deepEqual([a.length, b, c], [1, log._version, []])

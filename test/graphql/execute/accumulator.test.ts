@@ -44,6 +44,14 @@ test('quantities and whole numbers are added exactly, and rounded at the end', (
   assert.equal(aggregate('SUM', 'bigint', [`${large + 1n}`, below, '1']), 2)
   assert.equal(aggregate('SUM', 'quantity', [odd, odd]), Number(2n * large + 2n))
   assert.equal(aggregate('AVG', 'bigint', [`${large + 3n}`, below]), 1.5)
+  const least = 2n ** 53n + 1n
+  const three = Array(3).fill(`0x${least.toString(16)}`)
+  assert.equal(aggregate('SUM', 'quantity', three), Number(3n * least))
+  assert.notEqual(3 * Number(least), Number(3n * least), 'each rounded is another sum')
+})
+
+test('numbers with a fraction are added up as they are', () => {
+  assert.deepEqual(all('float', [1.5, -0.25, 2]), [3.25, 3.25 / 3, -0.25, 2])
 })
 
 test('rows are counted, none of them as nothing', () => {

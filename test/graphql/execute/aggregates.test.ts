@@ -91,6 +91,28 @@ test('an aggregate over aggregates takes those of the same link alone', async (t
   ])
 })
 
+test('of several aggregates of a link the one that is named is aggregated', async (t) => {
+  const { query } = await openGraphqlRoom(t)
+  const { Block } = await query(`{ Block(limit: 1) { rows: SUM(transactions: {field: COUNT})
+    highest: SUM(transactions: {field: MAX}) transactions { COUNT(logs: {}) MAX(logs: {field: logIndex}) } } }`)
+  assert.deepEqual(Block, [
+    {
+      ...{ rows: 3, highest: 2 },
+      transactions: [
+        { COUNT: 1, MAX: 0 },
+        { COUNT: 2, MAX: 2 },
+      ],
+    },
+  ])
+})
+
+test('a target that is null is taken whole', async (t) => {
+  const { query } = await openGraphqlRoom(t)
+  const text =
+    'query ($all: Ethereum__Mainnet__Block__CountSelector) { a: COUNT(Block: null) b: COUNT(Block: $all) }'
+  assert.deepEqual(await query(text, { all: null }), { a: 6, b: 6 })
+})
+
 test('an aggregate without a target is refused', async (t) => {
   const { errors } = await openGraphqlRoom(t)
   assert.deepEqual(await errors('{ Transaction { COUNT } }'), [

@@ -81,6 +81,16 @@ test('groups come in the order of the chain, of a key or of an aggregate, page b
   ])
 })
 
+test('the key of a group is written in the format that the query asks for', async (t) => {
+  const { query } = await openGraphqlRoom(t)
+  const formats = '{ address checksum: address(format: CHECKSUM) }'
+  const { first, groups } = await query(
+    `{ first: Log(limit: 1) ${formats} groups: Log(groupBy: [address], limit: 1) ${formats} }`,
+  )
+  assert.deepEqual(groups, first)
+  assert.notEqual(groups[0].checksum, groups[0].address)
+})
+
 test('a value that is missing makes a group of its own', async (t) => {
   const { query } = await openGraphqlRoom(t)
   const { Transaction } = await query(
@@ -161,6 +171,22 @@ test('of several aggregates inside the outer ones take the one that they name', 
     few: SUM(GROUP: {field: COUNT, filter: {blockNumber: {_leq: 2}}})
     GROUP(groupBy: [blockNumber], limit: 1) { s: SUM(GROUP: {field: logIndex}) n: COUNT(GROUP: {}) } } }`)
   assert.deepEqual(Log, [{ sums: 18, counts: 12, most: 3, few: 4, GROUP: [{ s: 3, n: 2 }] }])
+})
+
+test('an aggregate is taken over the ones that members have', async (t) => {
+  const { query } = await openGraphqlRoom(t)
+  const { Transaction } = await query(`{ Transaction(groupBy: [blockNumber], limit: 1) {
+    all: SUM(GROUP: {field: COUNT}) one: MAX(GROUP: {field: COUNT, limit: 1})
+    GROUP { logIndexes: MAX(logs: {field: logIndex}) COUNT(logs: {}) } } }`)
+  assert.deepEqual(Transaction, [
+    {
+      ...{ all: 3, one: 1 },
+      GROUP: [
+        { logIndexes: 0, COUNT: 1 },
+        { logIndexes: 2, COUNT: 2 },
+      ],
+    },
+  ])
 })
 
 test('a list under a row can be grouped', async (t) => {

@@ -182,6 +182,16 @@ test('lists are tested by their elements', async (t) => {
   assert.equal(await count('topics: null'), 0)
 })
 
+test('a value that is not selected is compared by its own name under _alias', async (t) => {
+  const { query } = await openGraphqlRoom(t)
+  const { Block } = await query('{ Block(filter: {_alias: {number: {_geq: 5}}}) { it: number } }')
+  assert.deepEqual(Block, [{ it: 5 }, { it: 6 }])
+  const { Log } = await query(
+    '{ Log(order: {_alias: {blockNumber: DESC}}, limit: 1) { logIndex } }',
+  )
+  assert.deepEqual(Log, [{ logIndex: 2 }])
+})
+
 test('an aggregate is compared by operators, and with a bare value or a list of them', async (t) => {
   const { query, errors } = await openGraphqlRoom(t)
   const text = (condition: string) =>

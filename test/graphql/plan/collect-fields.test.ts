@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import { type FragmentDefinitionNode, Kind, parse, print } from 'graphql'
 import { maxSelections } from '../../../src/graphql/budget/limits.ts'
 import { type Collector, collectFields } from '../../../src/graphql/plan/collect-fields.ts'
+import { openGraphqlRoom } from '../support/graphql-room.ts'
 import { repeat } from '../support/repeat.ts'
 
 /** What is collected of all operations of a text together: fields by key, as written. */
@@ -65,4 +66,9 @@ test('an alias that means something else in objects is refused', () => {
   assert.throws(() => collected('{ __proto__: a }'), {
     message: 'The alias __proto__ is reserved. Choose another alias.',
   })
+})
+
+test('an answer of which every field is skipped is an empty object', async (t) => {
+  const { query } = await openGraphqlRoom(t)
+  assert.deepEqual(await query('{ Block @skip(if: true) { number } }'), {})
 })

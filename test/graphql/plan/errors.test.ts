@@ -74,6 +74,7 @@ test('a syntax error is reported with its location', async (t) => {
       1,
     ],
     ['{ Log { data } x: Block(limit: -1) { number } }', /^The limit -1 is negative/, 1, 16],
+    ['{ Block { transactions(limit: -1) { hash } } }', /^The limit -1 is negative/, 1, 11],
     [
       '{ Log(filter: {address: {_eq: "0xzz"}}) { data } }',
       /^The field address is hex and cannot be compared with "0xzz". Write 0x and hex digits/,
