@@ -19,7 +19,7 @@ export function pickFields(fields: readonly NamedField[], object: FixedObject): 
 }
 
 function pickBelow(fields: readonly NamedField[], value: Json): Json {
-  if (fields.length === 0 || typeof value !== 'object' || value === null) return value
+  if (typeof value !== 'object' || value === null) return value
   if (isList(value)) return value.map((item) => pickBelow(fields, item))
   return pickFields(fields, value)
 }

@@ -1,6 +1,6 @@
 /**
  * An aggregate over the members of a group: added up while rows arrive, or taken from the kept rows
- * at the end where an order, a limit or an inner aggregate asks for it.
+ * at the end where an offset, a limit or an inner aggregate asks for it.
  */
 import { invariant } from '../../errors.ts'
 import type { JsonValue } from '../../views/row-values.ts'
@@ -88,7 +88,7 @@ function partOf(
   const inner = innerGroups(field, selector, target.members)
   const members = target.members?.type === 'rows' ? target.members.selection.fields : []
   const innerFields = members.filter((one) => one.type === 'aggregate')
-  const isPart = request.order.length > 0 || request.offset > 0 || request.limit !== Infinity
+  const isPart = request.offset > 0 || request.limit !== Infinity
   return {
     request,
     matcher,
@@ -104,7 +104,7 @@ function innerGroups(
   members: ListPlan | null,
 ): Part['inner'] {
   const name = String(selector['field'])
-  const fold = field.fold === 'COUNT' ? undefined : foldOf(name)
+  const fold = foldOf(name)
   if (fold === undefined || members?.type !== 'groups') return null
   const aggregates = members.selection.fields.filter((one) => one.type === 'aggregate')
   const index = aggregates.findIndex((one) => one.fold === fold)

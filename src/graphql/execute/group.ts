@@ -204,7 +204,7 @@ const arrangementOf: (run: Run, list: GroupListPlan) => Arrangement = oncePerRun
   const having = isObject(args['filter']) ? { _alias: args['filter']['_alias'] ?? null } : null
   const condition = toCondition(run.catalog, entity, having, cursor.scope)
   checkOrder(list, args['order'])
-  const order = toOrder(run.catalog, entity, args['order'] ?? [], cursor.scope, list.source.node)
+  const order = toOrder(run.catalog, entity, args['order'], cursor.scope, list.source.node)
   return { cursor, matcher: toMatcher(entity, condition), order }
 })
 

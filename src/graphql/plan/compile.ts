@@ -96,7 +96,7 @@ function compileList(
 ): ListPlan {
   const groupBy = shapeArgument(compilation, source, 'groupBy')
   if (groupBy !== undefined && groupBy !== null) {
-    const names = new Set((Array.isArray(groupBy) ? groupBy : [groupBy]).map(String))
+    const names = new Set([groupBy].flat().map(String))
     const selection = compileGroups(compilation, { entity, names, nodes, depth }, compileList)
     return { type: 'groups', entity, source, selection }
   }
