@@ -4,6 +4,7 @@ import { test } from 'node:test'
 import type { ChainBlock } from '../../support/chain/block-factory.ts'
 import { sealBlock, testSigner } from '../../support/chain/sealed-blocks.ts'
 import { type GraphqlRoom, openGraphqlRoom } from '../support/graphql-room.ts'
+import { putRows, servedView } from '../support/served-views.ts'
 
 /** Blocks 4 and higher are signed by three Generators, 2 by none, the others by one. */
 async function openSignedRoom(t: TestContext): Promise<GraphqlRoom> {
@@ -155,4 +156,18 @@ test('what a Generator signed of other documents or of another block names no CI
     { merkleRoot: otherRoot, _attestations: 2, count: 0 },
     { merkleRoot: otherRoot, _attestations: 2, count: 0 },
   ])
+})
+
+test('a field of a View that is called attested_doc is compared with what is written', async (t) => {
+  const room = await openSignedRoom(t)
+  const [block] = room.chain as [ChainBlock]
+  const view = servedView('type Seen { attested_doc: String }')
+  const docID = `block-${block.hash}`
+  await putRows(room, view, block, [
+    { attested_doc: docID },
+    { attested_doc: `block:1:${rootOf(block)}` },
+  ])
+  room.graphql.setViews([view])
+  const text = `{ Seen(filter: {attested_doc: "${docID}"}) { attested_doc } }`
+  assert.deepEqual(await room.query(text), { Seen: [{ attested_doc: docID }] })
 })

@@ -209,6 +209,10 @@ test('the groups of a list under a row come in the order of the chain', async (t
     { logs: [{ logIndex: 0 }] },
     { logs: [{ logIndex: 1 }, { logIndex: 2 }] },
   ])
+  const members = `{ Block(limit: 1) { transactions(groupBy: [blockNumber]) { GROUP { transactionIndex } } } }`
+  assert.deepEqual((await query(members)).Block, [
+    { transactions: [{ GROUP: [{ transactionIndex: 0 }, { transactionIndex: 1 }] }] },
+  ])
 })
 
 test('each row that is grouped is compared with the keys and the filters of all aggregates', async (t) => {

@@ -68,3 +68,11 @@ test('an object of many own bytes leaves nothing of itself in the next one', asy
   const { texts } = await bothWays(['a', large, 'b'], [own])
   assert.deepEqual(texts, ['{"own":"a"}', `{"own":"${large}"}`, '{"own":"b"}'])
 })
+
+test('an object counts with its own bytes and a comma, and what is nested in it not once more', async () => {
+  const budget = createTestBudget()
+  const columns = [nested('first', ['[1]', '[2]']), own]
+  await renderObjects(budget, ['a', 'ü'], columns, () => undefined)
+  const counted = '{"first":,"own":"a"},{"first":,"own":"ü"},'
+  assert.equal(budget.usage().bytes, Buffer.byteLength(counted))
+})

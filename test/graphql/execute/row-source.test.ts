@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import type { ServedView } from '../../../src/graphql/catalog/view-entity.ts'
 import { createRowPacker } from '../../../src/views/rows.ts'
+import { createChain } from '../../support/chain/block-factory.ts'
 import {
   costOf,
   type GraphqlRoom,
@@ -43,4 +44,21 @@ test('the sources of a block are read once, whatever the order of its rows', asy
     (await costOf(room, `{ Sent(order: ${order}) { n _source } }`)) -
     (await costOf(room, `{ Sent(order: ${order}) { n } }`))
   assert.equal(await costOfSources('{n: ASC}'), await costOfSources('{_blockNumber: ASC}'))
+})
+
+test('a row may be made of any document of a block of many', async (t) => {
+  const shape = { transactions: 4, logs: 600, entries: 0, calldataBytes: 4 }
+  const room = await openGraphqlRoom(t, { chain: createChain({ count: 1, shape }) })
+  const view = servedView('type Sent { n: Int }', 'Log { logIndex }')
+  const [{ number, hash } = assert.fail()] = room.chain
+  const packer = createRowPacker(view.rowType)
+  const places = [599, 0, 300]
+  for (const place of places) packer.add({ n: place }, place)
+  await room.store.putViewRows(view.slot, [
+    { height: number, blockHash: hash, rows: packer.finish() },
+  ])
+  room.graphql.setViews([view])
+  assert.deepEqual(await room.query('{ Sent { n _source } }'), {
+    Sent: places.map((place) => ({ n: place, _source: { logIndex: place } })),
+  })
 })

@@ -262,6 +262,30 @@ describe('a query that does not fit the schema is refused with place and what is
       /hex/,
       /./,
     ],
+    [
+      'hex that is none in what a relation links to',
+      'Log { transaction { block(filter: {hash: "me"}) { hash } } }',
+      /hex/,
+      /./,
+    ],
+    [
+      'hex that is none before groups are made',
+      'Log(groupBy: [address], filter: {address: "me"}) { address }',
+      /hex/,
+      /./,
+    ],
+    [
+      'hex that is none among the members of a group',
+      'Log(groupBy: [address]) { GROUP(filter: {address: "me"}) { data } }',
+      /hex/,
+      /./,
+    ],
+    [
+      'hex that is none in a count of members',
+      'Log(groupBy: [address]) { COUNT(GROUP: {filter: {address: "me"}}) }',
+      /hex/,
+      /./,
+    ],
     ['a negative limit', 'Log(limit: -1) { data }', /negative/, /./],
     ['groups without groupBy', 'Log { _group { data } }', /groupBy/, /./],
     [
