@@ -161,7 +161,7 @@ async function renderOne(
   const isKept = await mapInTurn(budget, linked, filterOf(run, field))
   const kept = linked.filter((_, index) => isKept[index])
   const rendered = (await renderRows(run, kept, field.selection)).values()
-  const results = isKept.map((isIn) => (isIn ? (rendered.next().value ?? 'null') : 'null'))
+  const results = isKept.map((isIn) => (isIn ? rendered.next().value : 'null'))
   return places.map((place, index) => {
     const text = results[place] ?? 'null'
     if (places[index - 1] === place) budget.addBytes(text.length)
