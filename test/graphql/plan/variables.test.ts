@@ -49,6 +49,22 @@ test('omitted limits, offsets, orders and docIDs have no effect', async (t) => {
   assert.deepEqual(Block, [{ number: 5 }, { number: 4 }])
 })
 
+test('a query that is sent again takes its variables anew, also beside arguments that stay', async (t) => {
+  const { query } = await openGraphqlRoom(t)
+  const text = `query($n: Int, $m: Int) { page: Block(limit: 1, offset: $n) { number }
+    few: Block(filter: {number: {_in: [2, $m]}}, limit: 9) { number }
+    COUNT(Block: {filter: {number: {_leq: 4}}}, Log: {limit: $n}) }`
+  for (const [n, m] of [
+    [1, 3],
+    [4, 6],
+  ] as const)
+    assert.deepEqual(await query(text, { n, m }), {
+      page: [{ number: n + 1 }],
+      few: [{ number: 2 }, { number: m }],
+      COUNT: 4 + n,
+    })
+})
+
 test('a variable with a default is never omitted', async (t) => {
   const { query } = await openGraphqlRoom(t)
   const text = 'query($n: Int = 4) { Block(filter: {number: $n}) { number } }'
