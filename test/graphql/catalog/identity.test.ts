@@ -55,6 +55,28 @@ test('a log is found by its docID also where the log indexes of its block skip n
   assert.deepEqual((await query(`{ Log(docID: "log-${chain[0]?.hash}-4") { _docID } }`)).Log, [])
 })
 
+test('a transaction is found by the docID of any entry of its access list', async (t) => {
+  const shape = { transactions: 8, logs: 3, entries: 12, calldataBytes: 4 }
+  const { query } = await openGraphqlRoom(t, { chain: createChain({ count: 1, shape }) })
+  const { AccessListEntry } = await query('{ AccessListEntry { _docID transaction { hash } } }')
+  const hashes = new Set<string>()
+  for (const { _docID, transaction } of AccessListEntry) {
+    hashes.add(transaction.hash)
+    const text = `{ Transaction(filter: {accessList: {_docID: "${_docID}"}}) { hash } }`
+    assert.deepEqual((await query(text)).Transaction, [transaction])
+  }
+  assert.ok(hashes.size > 1, 'several transactions have one')
+})
+
+test('the docID of a log of a block without any leads to nothing', async (t) => {
+  const shape = { transactions: 4, logs: 0, entries: 2, calldataBytes: 4 }
+  const { query, chain } = await openGraphqlRoom(t, { chain: createChain({ count: 1, shape }) })
+  const logs = `logs: {_docID: "log-${chain[0]?.hash}-0"}`
+  const text = `{ Log(filter: {transaction: {${logs}}}) { _docID } Transaction(filter: {${logs}}) { _docID }
+    AccessListEntry(filter: {transaction: {${logs}}}) { _docID } }`
+  assert.deepEqual(await query(text), { Log: [], Transaction: [], AccessListEntry: [] })
+})
+
 test('null as an ID or a CID asks for every document', async (t) => {
   const { query } = await openGraphqlRoom(t)
   const { all, byID, byCid } = await query(
