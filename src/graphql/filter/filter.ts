@@ -58,9 +58,7 @@ export function toCondition(
     part: unknown,
     combine: (parts: readonly FilterCondition[]) => FilterCondition,
   ): FilterCondition {
-    if (part === null) return all
-    const parts = Array.isArray(part) ? part : [part]
-    return combine(parts.map((one: unknown) => toCondition(catalog, entity, one, scope)))
+    return combine([part].flat().map((one) => toCondition(catalog, entity, one, scope)))
   }
 }
 
