@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { createChain } from '../../support/chain/block-factory.ts'
 import { openGraphqlRoom } from '../support/graphql-room.ts'
 
 const numbers = (rows: readonly { number: number }[]): number[] => rows.map(({ number }) => number)
@@ -76,6 +77,17 @@ test('an empty object restricts nothing, and an empty _or matches nothing', asyn
     const { Block } = await query(`{ Block(filter: ${filter}) { number } }`)
     assert.equal(Block.length, expected, filter)
   }
+})
+
+test('null for what is linked means that there is none', async (t) => {
+  const shape = { transactions: 4, logs: 2, entries: 0, calldataBytes: 4 }
+  const { query } = await openGraphqlRoom(t, { chain: createChain({ count: 1, shape }) })
+  const { Transaction, without, Log } = await query(`{ Transaction { hash logs { _docID } }
+    without: Transaction(filter: {logs: null}) { hash logs { _docID } } Log(filter: {transaction: null}) { _docID } }`)
+  const expected = Transaction.filter(({ logs }: { logs: readonly object[] }) => logs.length === 0)
+  assert.ok(expected.length > 0)
+  assert.deepEqual(without, expected)
+  assert.deepEqual(Log, [])
 })
 
 test('a condition on a list holds where one of its rows meets it', async (t) => {
@@ -192,6 +204,14 @@ test('a value that is not selected is compared by its own name under _alias', as
   assert.deepEqual(Log, [{ logIndex: 2 }])
 })
 
+test('a link is filtered by its alias as by its name', async (t) => {
+  const { query } = await openGraphqlRoom(t)
+  const { a, b } = await query(`{ a: Log(filter: {_alias: {of: {number: {_eq: 3}}}}) { of: block { number } }
+    b: Log(filter: {block: {number: {_eq: 3}}}) { of: block { number } } }`)
+  assert.equal(a.length, 3)
+  assert.deepEqual(a, b)
+})
+
 test('an aggregate is compared by operators, and with a bare value or a list of them', async (t) => {
   const { query, errors } = await openGraphqlRoom(t)
   const text = (condition: string) =>
@@ -201,7 +221,8 @@ test('an aggregate is compared by operators, and with a bare value or a list of 
   for (const same of ['2', '{_in: [2, 7]}', '{_in: 2}', '{_gt: 1}', '{_nin: [0, 1]}'])
     assert.deepEqual((await query(text(same))).Transaction, two, same)
   assert.deepEqual((await query(text('null'))).Transaction, [])
-  assert.deepEqual(await errors(text('{_eq: [2]}')), [
-    'unexpected type. Property: condition, Actual: list. Write an object of operators, as in {_alias: {total: {_gt: 1}}}.',
-  ])
+  for (const condition of ['{_eq: [2]}', '{_in: [2, "x"]}'])
+    assert.deepEqual(await errors(text(condition)), [
+      'unexpected type. Property: condition, Actual: list. Write an object of operators, as in {_alias: {total: {_gt: 1}}}.',
+    ])
 })
