@@ -206,7 +206,8 @@ test('a value that is not selected is compared by its own name under _alias', as
 
 test('a link is filtered by its alias as by its name', async (t) => {
   const { query } = await openGraphqlRoom(t)
-  const { a, b } = await query(`{ a: Log(filter: {_alias: {of: {number: {_eq: 3}}}}) { of: block { number } }
+  const { a, b } =
+    await query(`{ a: Log(filter: {_alias: {of: {number: {_eq: 3}}}}) { of: block { number } }
     b: Log(filter: {block: {number: {_eq: 3}}}) { of: block { number } } }`)
   assert.equal(a.length, 3)
   assert.deepEqual(a, b)

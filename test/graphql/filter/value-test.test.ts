@@ -49,6 +49,19 @@ test('null is the smallest value and false is smaller than true', () => {
     [...values].sort((a, b) => compareValues('text', a, b)),
     [null, 'B', 'a', 'b'],
   )
+  const least = [
+    ['int', -1],
+    ['float', -0.5],
+    ['bigint', '-1'],
+    ['quantity', '0x0'],
+    ['boolean', false],
+    ['text', ''],
+  ] as const
+  for (const [kind, value] of least) {
+    assert.ok(compareValues(kind, value, null) > 0, kind)
+    assert.ok(compareValues(kind, null, value) < 0, kind)
+    assert.equal(compareValues(kind, null, null), 0)
+  }
   assert.equal(compareValues('boolean', false, true), -1)
   assert.equal(compareValues('quantity', '0x9', '0x10'), -1)
 })
