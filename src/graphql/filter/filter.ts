@@ -112,7 +112,7 @@ function listOperator(attribute: Attribute, name: string, value: unknown): Filte
   }
   const isEqual = name === '_eq'
   if (value === null) return { op: 'list', attribute, isEqual, items: null }
-  const items = (Array.isArray(value) ? value : [value]).map((one) => singleOperand(attribute, one))
+  const items = [value].flat().map((one) => singleOperand(attribute, one))
   return { op: 'list', attribute, isEqual, items }
 }
 

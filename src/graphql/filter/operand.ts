@@ -30,9 +30,7 @@ function operandOf(
   value: unknown,
 ): Operand | readonly Operand[] {
   if (operator === '_in' || operator === '_nin') {
-    if (value === null) return [null]
-    const values: readonly unknown[] = Array.isArray(value) ? value : [value]
-    return [...new Set(values.map((one) => singleOperand(attribute, one)))]
+    return [...new Set([value].flat().map((one) => singleOperand(attribute, one)))]
   }
   if (patterns.has(operator))
     return value === null ? null : patternOf(attribute.kind, String(value))
@@ -134,10 +132,7 @@ export function elementFilterTest(attribute: Attribute, filter: unknown): ValueT
     if (name !== '_and' && name !== '_or') {
       return elementTest(attribute, toOperators(attribute, { [name]: part }))
     }
-    if (part === null) return () => true
-    const parts = (Array.isArray(part) ? part : [part]).map((one) =>
-      elementFilterTest(attribute, one),
-    )
+    const parts = [part].flat().map((one) => elementFilterTest(attribute, one))
     return name === '_and'
       ? (value) => parts.every((test) => test(value))
       : (value) => parts.some((test) => test(value))
