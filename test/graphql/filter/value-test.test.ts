@@ -85,3 +85,24 @@ test('patterns outside the dialect mean equality', () => {
   assert.ok(valueTest('text', '_ilike', '%BC')('aBc'))
   assert.ok(!like('%BC', 'abc'))
 })
+
+test('patterns go by case unless the operator ignores it, and may be negated either way', () => {
+  const matching = (operator: '_like' | '_ilike' | '_nlike' | '_nilike') =>
+    ['abc', 'aBC', 'x', null].filter(valueTest('text', operator, '%bc'))
+  assert.deepEqual(matching('_like'), ['abc'])
+  assert.deepEqual(matching('_nlike'), ['aBC', 'x', null])
+  assert.deepEqual(matching('_ilike'), ['abc', 'aBC'])
+  assert.deepEqual(matching('_nilike'), ['x', null])
+  for (const operator of ['_like', '_ilike'] as const)
+    assert.deepEqual(['', 'null', null].filter(valueTest('text', operator, null)), [null])
+})
+
+test('hex in the text of Views is equal in any case, other text as it is written', () => {
+  for (const kind of ['string', 'name'] as const) {
+    const values = ['0xAB', '0xab', 'AB', 'ab']
+    assert.deepEqual(values.filter(valueTest(kind, '_eq', '0xab')), ['0xAB', '0xab'], kind)
+    assert.deepEqual(values.filter(valueTest(kind, '_neq', 'ab')), ['0xAB', '0xab', 'AB'], kind)
+    assert.deepEqual(values.filter(valueTest(kind, '_in', ['0xab', 'AB'])), ['0xAB', '0xab', 'AB'])
+    assert.deepEqual(values.filter(valueTest(kind, '_ilike', 'ab')), ['AB', 'ab'], kind)
+  }
+})
