@@ -81,6 +81,12 @@ test('patterns outside the dialect mean equality', () => {
   assert.ok(!like('ab%bc', 'abc'), 'head and tail do not overlap')
   assert.ok(like('%', '%') && !like('%', 'abc'))
   assert.ok(like('a%b%c', 'a%b%c') && !like('a%b%c', 'axbxc'))
+  assert.ok(like('a%b%', 'a%b%') && !like('a%b%', 'axb') && !like('a%b%', 'x%bx'))
+  assert.ok(like('%a%b', '%a%b') && !like('%a%b', 'axb') && !like('%a%b', 'xa%x'))
+  assert.ok(
+    like('a%c', 'ac') && like('%c', 'abc') && like('a%', 'abc') && like('%%', 'abc'),
+    'however short',
+  )
   assert.ok(like('%b%', 'abc') && like('a_c', 'a_c') && !like('a_c', 'abc'))
   assert.ok(valueTest('text', '_ilike', '%BC')('aBc'))
   assert.ok(!like('%BC', 'abc'))
