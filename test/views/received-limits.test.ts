@@ -111,6 +111,10 @@ test('chunks that came are full but for the last, and take no row once they are'
   assert.ok(areRead([[large, large], some]))
   assert.ok(!areRead([[large, large, ...rows(1)], some]))
   assert.ok(!areRead([[large], [large]]))
+  const beside = rowOf([null, null, 'x'.repeat(2 ** 16)]).length - 2 ** 16
+  const rowOfBytes = (bytes: number): Buffer => rowOf([null, null, 'x'.repeat(bytes - beside)])
+  assert.ok(areRead([[rowOfBytes(chunkValuesBytes - 1), ...rows(1)]]))
+  assert.ok(!areRead([[rowOfBytes(chunkValuesBytes), ...rows(1)]]))
   assert.ok(!areRead([[...rows(1), large], [large]]))
 })
 

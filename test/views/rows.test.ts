@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { encode } from '@ipld/dag-cbor'
 import fc from 'fast-check'
-import { chunkDocuments } from '../../src/primitives/body/body-header.ts'
+import { chunkDocuments, chunkValuesBytes } from '../../src/primitives/body/body-header.ts'
 import { unpackChunk } from '../../src/primitives/body/chunk.ts'
 import { readRow, type StoredRow } from '../../src/views/row-codec.ts'
 import { rowLimits } from '../../src/views/row-limits.ts'
@@ -133,6 +133,17 @@ function directoryOf(chunks: readonly (readonly number[])[]): Uint8Array {
   const head = Buffer.of(0x80 + chunks.length)
   return Buffer.concat([head, ...chunks.flat().map((size) => encode(size))])
 }
+
+test('a chunk takes no further row once those in it have 256 KiB', () => {
+  const lengths = (bytes: number): number[] => {
+    const { chunks } = readRowDirectory(packed([{ c: 'x'.repeat(bytes) }, {}]).bytes) ?? {
+      chunks: [],
+    }
+    return chunks.map(({ length }) => length)
+  }
+  assert.deepEqual(lengths(chunkValuesBytes - besideText), [1, 1])
+  assert.deepEqual(lengths(chunkValuesBytes - besideText - 1), [2])
+})
 
 const refused = (message: string) => ({ code: 'LENS_OUTPUT_LIMIT', message })
 /** Bytes of a row with a text of more than 64 KiB in `c` beside that text. */

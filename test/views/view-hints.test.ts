@@ -77,6 +77,13 @@ const cases: readonly (readonly [string, string, readonly Step[], ViewHints | nu
     [['erc20_transfers', { tokenAddress: token }]],
     { addresses: [address], topics: [transfer] },
   ],
+  ['erc20_transfers of no address', query, [['erc20_transfers', { tokenAddress: 'x' }]], null],
+  [
+    'erc20_transfers without the data of its logs',
+    'Log { address topics }',
+    [['erc20_transfers', { tokenAddress: token }]],
+    null,
+  ],
   [
     'erc20_balances, whatever filters its rows',
     query,
@@ -92,6 +99,7 @@ const cases: readonly (readonly [string, string, readonly Step[], ViewHints | nu
   ['calls', 'Transaction { input }', [['decode_call', { abi: '[]' }]], null],
   ['another collection', 'Transaction { address: to }', [byAddress], null],
   ['a field under the name of the address', 'Log { address: data topics }', [byAddress], null],
+  ['two fields under that name', 'Log { address address: data topics }', [byAddress], null],
   ['an address under another name', 'Log { data other: address }', [byAddress], null],
   ['a token without the fields of its logs', 'Log { address data }', [transfers], null],
   ['logs that are counted', 'Log(limit: 10) { address topics data }', [byAddress], null],

@@ -26,6 +26,7 @@ describe('fingerprints', () => {
       fingerprint([4, 2], 'from', value),
       rowFingerprint([1, 2], 0, value),
       rowFingerprint([1, 2], 8, value),
+      rowFingerprint([1, 3], 0, value),
       rowFingerprint([4, 2], 0, value),
     ]
     assert.equal(new Set(found).size, found.length)
