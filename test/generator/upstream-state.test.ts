@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Registry } from 'prom-client'
 import type { UpstreamFailure } from '../../src/chain/upstream.ts'
+import { ServiceError } from '../../src/errors.ts'
 import { type UpstreamState, watchUpstream } from '../../src/generator/read/upstream-state.ts'
 import { createGeneratorStatus, declareGauges } from '../../src/generator/status.ts'
 import { captureLog } from '../support/captured-log.ts'
@@ -30,6 +31,31 @@ test('the time of a head is that at which it came, and stays while none follows'
   )
 })
 
+test('an unusable response is the error until it is over, unless the node gives none at all', (t) => {
+  const states: UpstreamState[] = []
+  const report = (state: UpstreamState): void => void states.push(state)
+  let failure: UpstreamFailure | null = null
+  const watched = { mode: node.mode, failure: () => failure }
+  const watch = watchUpstream(watched, { log: captureLog().log, report })
+  t.after(watch.close)
+  const unusable = new ServiceError('PRIMITIVES_BLOCK_MALFORMED', 'no hash', {
+    remedy: 'Check it.',
+  })
+  watch.setFailure(unusable)
+  failure = { code: 'CHAIN_TIMEOUT', message: 'no answer' }
+  watch.setFailure(unusable)
+  failure = null
+  watch.setFailure(null)
+  assert.deepEqual(
+    states.map(({ error }) => error),
+    [
+      { code: 'PRIMITIVES_BLOCK_MALFORMED', message: 'no hash', remedy: 'Check it.' },
+      { code: 'CHAIN_TIMEOUT', message: 'no answer' },
+      null,
+    ],
+  )
+})
+
 test('a head that stands still for a minute is logged once, and that it moves again', async (t) => {
   const { log, line, messages } = captureLog()
   let failure: UpstreamFailure | null = null
@@ -44,6 +70,11 @@ test('a head that stands still for a minute is logged once, and that it moves ag
   }
   const watch = watchUpstream(watched, { log, report: () => undefined, nowMs: () => nowMs })
   t.after(watch.close)
+  nowMs += 60_000
+  await polled.promise
+  polled = Promise.withResolvers()
+  await polled.promise
+  assert.deepEqual(messages('warn'), [], 'before the first head none stands still')
   watch.setHead(5)
   nowMs += 59_999
   polled = Promise.withResolvers()

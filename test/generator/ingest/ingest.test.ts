@@ -51,6 +51,13 @@ test('what was sealed is counted: blocks, documents by collection, the height, s
   assert.equal(await metric('viewmesh_generator_reorganisations_total'), 0)
 })
 
+test('blocks that follow one another are taken without a pause', async (t) => {
+  const chain = createChain({ count: 3 })
+  const { run } = await ingestSetting(t, chain)
+  const hourMs = 3_600_000
+  await run({ backoff: { minMs: hourMs, maxMs: hourMs } }).sealed(chain[2]?.hash)
+})
+
 test('an empty store starts N behind the head for -N', async (t) => {
   const chain = createChain({ count: 20 })
   const { store, run } = await ingestSetting(t, chain)
