@@ -1,9 +1,13 @@
 /** How a Generator finds a newer head of its own at peers, which answer what they like. */
 import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
+import { setImmediate } from 'node:timers/promises'
+import { ServiceError } from '../../../src/errors.ts'
 import { openOwnHeadSearch } from '../../../src/generator/head/own-head-search.ts'
+import type { P2p } from '../../../src/p2p/p2p.ts'
 import { encodeHead, type Head } from '../../../src/primitives/head.ts'
 import { decodeVoteRequest, encodeHeadsAnswer } from '../../../src/primitives/vote-exchange.ts'
+import { captureLog } from '../../support/captured-log.ts'
 import { testSigner } from '../../support/chain/sealed-blocks.ts'
 import { signHead } from '../../support/chain/signed-heads.ts'
 import { connect, openRoom, testNetwork } from '../../support/p2p-room.ts'
@@ -76,6 +80,68 @@ describe('a Generator asks for its own newest head', () => {
     assert.deepEqual(found.items, [headOf(21)])
     assert.equal(await generator.metric('viewmesh_p2p_faults_total'), 0)
   })
+})
+
+/** The search over peers that the test plays: `answers` are those to the requests, one after the other. */
+function openAlone(answers: readonly (() => Promise<Uint8Array>)[]) {
+  const asked: { peer: string; signal: AbortSignal }[] = []
+  const penalised: string[] = []
+  const listeners = new Set<Parameters<P2p['onPeer']>[0]>()
+  const record = { announced: null, lastAnnouncement: null, verified: false, score: 0 }
+  const p2p: Pick<P2p, 'request' | 'onPeer' | 'peers' | 'penalise'> = {
+    request: (peer, _name, _question, signal) => {
+      asked.push({ peer, signal })
+      const answer = answers[asked.length - 1] ?? assert.fail('asked too often')
+      return answer()
+    },
+    onPeer: (listener) => {
+      listeners.add(listener)
+      return () => void listeners.delete(listener)
+    },
+    peers: () => [{ id: 'one', addresses: [], subscribed: true, bootstrap: true, ...record }],
+    penalise: (peer) => void penalised.push(peer),
+  }
+  const search = openOwnHeadSearch(
+    { network: testNetwork, identity: key.identity, askPeersMs: 1_000 },
+    { p2p, log: captureLog().log, onFound: () => assert.fail('it has none') },
+  )
+  const tell = (type: 'connected' | 'disconnected', peer: string): void => {
+    for (const listener of listeners) listener({ type, peer, announced: null })
+  }
+  return { search, asked, penalised, tell }
+}
+
+test('a peer is asked once at a time, and none after the end, which ends what is asked', async (t) => {
+  t.mock.timers.enable({ apis: ['setInterval'] })
+  const never = () => new Promise<Uint8Array>(() => undefined)
+  const { search, asked, tell } = openAlone([async () => answerOf(), never, never])
+  await setImmediate()
+  t.mock.timers.tick(2_000)
+  tell('connected', 'one')
+  tell('disconnected', 'two')
+  tell('connected', 'three')
+  assert.deepEqual(
+    asked.map(({ peer }) => peer),
+    ['one', 'one', 'three'],
+  )
+  search.close()
+  assert.ok(asked.every(({ signal }) => signal.aborted))
+  t.mock.timers.tick(2_000)
+  tell('connected', 'four')
+  assert.equal(asked.length, 3)
+})
+
+test('a peer that does not respond is not penalised, and is asked again', async (t) => {
+  t.mock.timers.enable({ apis: ['setInterval'] })
+  const failures = [new ServiceError('P2P_ASK_FAILED', 'no response'), new Error('closed')]
+  const { search, asked, penalised } = openAlone(
+    failures.map((error) => () => Promise.reject(error)),
+  )
+  await setImmediate()
+  t.mock.timers.tick(1_000)
+  await setImmediate()
+  search.close()
+  assert.deepEqual([asked.length, penalised], [2, []])
 })
 
 const hostile: Readonly<Record<string, () => Uint8Array>> = {
