@@ -68,7 +68,7 @@ async function hasAny(batches: AsyncIterable<readonly unknown[]>): Promise<boole
  * @throws ServiceError `VIEWS_SELECTION_TOO_LARGE`
  */
 export async function readDocuments(
-  view: LoadedView,
+  view: Pick<LoadedView, 'documents'>,
   snapshot: Snapshot,
   height: number,
   out: ByteWriter = createByteWriter(),

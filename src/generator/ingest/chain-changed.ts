@@ -32,7 +32,6 @@ export function chainChanged(comparison: ChainComparison): ServiceError {
 
 function difference({ stored, genesisHash, nodeGenesisHash }: ChainComparison): string {
   const what = stored === null ? 'chain' : `blocks ${stored.tail} to ${stored.head}`
-  if (genesisHash === null || nodeGenesisHash === null)
-    return `the execution node has none of the stored ${what}`
+  if (nodeGenesisHash === null) return `the execution node has none of the stored ${what}`
   return `block 0 of the execution node is ${nodeGenesisHash}, that of the stored ${what} is ${genesisHash}`
 }

@@ -27,6 +27,7 @@ interface Setting {
   /** What the node returns at a height the so manieth time, instead of its own block. */
   readonly header?: (height: number, time: number) => ChainHead | null | undefined
   readonly block?: EncodedBlock | null
+  readonly signal?: AbortSignal
 }
 
 /** The verdict, and all that was done. */
@@ -69,7 +70,7 @@ async function follow(setting: Setting): Promise<[verdict: string, ...done: unkn
       log,
       metrics: { reorganised: (removed) => void done.push(['removed', removed]) },
     },
-    new AbortController().signal,
+    setting.signal ?? new AbortController().signal,
   )
   const facts = lines.map(({ level: _, time: __, ...line }) => line)
   return [verdict, ...done.slice(1), ...facts]
@@ -104,6 +105,11 @@ describe('nothing is removed', () => {
       (height, time) => (height === 10 && time === 1 ? { ...other, number: 10 } : undefined),
     ]
     for (const header of headers) assert.deepEqual(await follow({ head: 10, header }), ['unknown'])
+  })
+
+  test('where ingest ends between the two checks of the node', async () => {
+    const ended = follow({ head: 10, signal: AbortSignal.abort() })
+    await assert.rejects(ended, { name: 'AbortError' })
   })
 
   test('where the node has no other block at the lowest height after all', async () => {

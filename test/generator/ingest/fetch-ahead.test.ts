@@ -70,6 +70,19 @@ test('cancelled heights are aborted, and a caller that waits for one gets null',
   assert.deepEqual(heights(manual), [5, 6, 7, 8, 5])
 })
 
+test('a height that is taken again while it is cancelled is fetched once more, for all callers', async () => {
+  const manual = createManualFetch()
+  const ahead = createFetchAhead(3, manual.fetch)
+  const cancelled = ahead.take(5, 5)
+  ahead.cancelAbove(4)
+  const again = ahead.take(5, 5)
+  assert.equal(await cancelled, null)
+  const other = ahead.take(5, 5)
+  assert.deepEqual(heights(manual), [5, 5])
+  manual.fetched[1]?.answer.resolve('five')
+  assert.deepEqual(await Promise.all([again, other]), ['five', 'five'])
+})
+
 test('a failure reaches the caller that takes the height', async () => {
   const manual = createManualFetch()
   const ahead = createFetchAhead(3, manual.fetch)

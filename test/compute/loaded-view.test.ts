@@ -1,0 +1,41 @@
+/** What is read for the lenses of a View, and what is taken of what they return. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import {
+  type LoadedView,
+  maxDocumentBytes,
+  parseDocument,
+  readDocuments,
+} from '../../src/compute/loaded-view.ts'
+import { openTestStore } from '../support/test-store.ts'
+
+test('the documents of a block take bytes up to a limit, in however many batches they come', async (t) => {
+  const { reader } = await openTestStore(t)
+  const half = new Uint8Array(maxDocumentBytes / 2)
+  const read = (...batches: readonly (readonly Uint8Array[])[]): Promise<Uint8Array[]> => {
+    const documents: LoadedView['documents'] = async function* () {
+      yield* batches
+    }
+    return reader.read((snapshot) => readDocuments({ documents }, snapshot, 7))
+  }
+  assert.deepEqual((await read([half], [], [half])).length, 2)
+  await assert.rejects(read([half, half, Uint8Array.of(1)]), {
+    code: 'VIEWS_SELECTION_TOO_LARGE',
+    message: 'the documents of one block take more than 67108864 bytes',
+  })
+  await assert.rejects(read([half], [half], [Uint8Array.of(1)]), {
+    code: 'VIEWS_SELECTION_TOO_LARGE',
+  })
+})
+
+test('what a lens returns is an object, and of anything else its first 80 bytes are shown', () => {
+  assert.deepEqual(parseDocument(Buffer.from('{"a":[1]}')), { a: [1] })
+  for (const text of ['[]', 'null', '7', '"x"', '{', '', 'x'.repeat(80)])
+    assert.throws(() => parseDocument(Buffer.from(text)), {
+      code: 'LENS_OUTPUT_INVALID',
+      message: `the last lens returned what is not a JSON object: ${JSON.stringify(text)}`,
+    })
+  assert.throws(() => parseDocument(Buffer.from('x'.repeat(81))), {
+    message: `the last lens returned what is not a JSON object: "${'x'.repeat(80)}"`,
+  })
+})
