@@ -33,6 +33,12 @@ test('several URLs and several keys are lists with commas', () => {
   )
 })
 
+test('a chain ID is that of the known network, or any where the chain has names of its own', () => {
+  assert.equal(load({ CHAIN_ID: '1' }).chainId, 1)
+  const names = { CHAIN_NAME: 'Local', CHAIN_NETWORK: 'Devnet' }
+  assert.equal(load({ ...names, CHAIN_ID: '31337' }).chainId, 31_337)
+})
+
 const problems: readonly [string, Readonly<Record<string, string>>, RegExp][] = [
   ['no node', { NODE_RPC_URL: '' }, /NODE_RPC_URL.*required/],
   ['only commas for a node', { NODE_RPC_URL: ',' }, /NODE_RPC_URL/],

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { Registry } from 'prom-client'
 import { createPublisher, type PublisherParts } from '../../src/generator/publisher.ts'
 import { captureLog } from '../support/captured-log.ts'
@@ -148,6 +149,35 @@ test('a head goes before all blocks that wait, and a newer one takes its place',
     ['block 1', 'head 3', 'block 2', 'block 3'],
     'and nothing after it was closed',
   )
+})
+
+test('between two messages everything else has its turn', async () => {
+  const order: string[] = []
+  const { all, publish } = collect(2)
+  const { publisher } = open(100, async (bytes) => {
+    order.push(text(bytes))
+    setImmediate(() => order.push('another'))
+    await publish(bytes)
+  })
+  for (const height of [1, 2]) publisher.add(height)
+  await all
+  await publisher.close()
+  assert.deepEqual(order.slice(0, 3), ['block 1', 'another', 'block 2'])
+})
+
+test('a close waits for what is being gossiped, and leaves out what waits', async () => {
+  const gate = Promise.withResolvers<void>()
+  const { sent, publish } = collect(1)
+  const { publisher } = open(100, async (bytes) => {
+    await gate.promise
+    await publish(bytes)
+  })
+  for (const height of [1, 2]) publisher.add(height)
+  const closed = publisher.close().then(() => sent.push('closed'))
+  await nextTurn()
+  gate.resolve()
+  await closed
+  assert.deepEqual(sent, ['block 1', 'closed'])
 })
 
 test('a head that is lost is no failure: the next one follows', async () => {

@@ -2,12 +2,13 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { pino } from 'pino'
 import { Registry } from 'prom-client'
+import { type ErrorCode, ServiceError } from '../../src/errors.ts'
 import { prepareBlock } from '../../src/generator/ingest/prepare-block.ts'
 import { encodeBlock } from '../../src/generator/read/encode-block.ts'
 import { createGeneratorStatus, declareGauges } from '../../src/generator/status.ts'
 import { openWriter } from '../../src/store/write/writer.ts'
 import { createChain } from '../support/chain/block-factory.ts'
-import { testNetwork } from '../support/chain/sealed-blocks.ts'
+import { sealBlock, testNetwork, testSigner } from '../support/chain/sealed-blocks.ts'
 import { testDirectory } from '../support/test-store.ts'
 
 test('health is served until the very end: the store is closed before the server', async (t) => {
@@ -27,6 +28,47 @@ test('health is served until the very end: the store is closed before the server
   await store.close()
   const stopping = status.state()
   assert.deepEqual([stopping.ready, stopping.storeOpen, stopping.head], [false, false, null])
+})
+
+test('health tells of the node, of an identity, of peers and of the volume, in this order', async (t) => {
+  const log = pino({ enabled: false })
+  const options = { path: testDirectory(t), network: testNetwork, retainBlocks: null }
+  const store = await openWriter(options, { log })
+  t.after(() => store.close())
+  const source = createChain({ count: 1 })[0] ?? assert.fail('one block')
+  const { seal } = sealBlock(source, testSigner('former'))
+  await store.putSealedBlock({
+    ...prepareBlock(encodeBlock(testNetwork, source)),
+    seals: [{ ...seal, createdAt: '2026-01-02T03:04:05Z' }],
+  })
+  const status = createGeneratorStatus({ chainName: 'Ethereum', chainNetwork: 'Mainnet' })
+  assert.deepEqual(status.state().errors, [])
+  assert.deepEqual(status.state().p2p, { self: null, peers: [] })
+  const errorOf = (code: ErrorCode) => new ServiceError(code, `of ${code}`)
+  const self = { id: 'us', addresses: ['/ip4/192.0.2.1/tcp/1'] }
+  status.report({
+    reader: store.reader,
+    identity: 'own',
+    former: { identity: seal.signatureIdentity, height: 1 },
+    p2p: { self: () => self, peers: () => [], failures: () => [errorOf('P2P_OTHER_NETWORK')] },
+    volume: { failure: () => errorOf('STORE_NEARLY_FULL') },
+  })
+  const error = { code: 'CHAIN_TIMEOUT', message: 'no answer' } as const
+  status.onUpstream({ head: 9, headSinceMs: 7_500, mode: 'websocket', error })
+  const { errors, p2p, upstreamMode, lastProcessedMs } = status.state()
+  assert.deepEqual(
+    errors.map(({ code }) => code),
+    ['CHAIN_TIMEOUT', 'GENERATOR_IDENTITY_REPLACED', 'P2P_OTHER_NETWORK', 'STORE_NEARLY_FULL'],
+  )
+  assert.deepEqual([p2p, upstreamMode], [{ self, peers: [] }, 'websocket'])
+  assert.equal(lastProcessedMs, Date.UTC(2026, 0, 2, 3, 4, 5), 'that of the newest stored block')
+  status.report({ identity: null, volume: { failure: () => null } })
+  status.onUpstream({ head: 9, headSinceMs: 7_500, mode: 'websocket', error: null })
+  const left = status.state().errors
+  assert.deepEqual(
+    left.map(({ code }) => code),
+    ['P2P_OTHER_NETWORK'],
+  )
 })
 
 test('counters tell of what was sealed since the start, each by its kind', () => {

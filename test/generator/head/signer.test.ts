@@ -273,6 +273,21 @@ describe('a reorganisation', () => {
     assert.deepEqual(numbers(heads), [6])
   })
 
+  test('is told of at once where the node confirms what is left', async (t) => {
+    const { store, seal, signer, heads, clock, asked } = await openSigner(t)
+    for (const height of [6, 7]) {
+      await seal(height)
+      clock.advance(seconds)
+    }
+    signer.suspend()
+    await store.truncateAbove(6)
+    signer.resume()
+    assert.equal(asked.items.length, 1)
+    asked.items[0]?.answer(namedHash('main:6'))
+    await heads.first(() => heads.items.length === 3)
+    assert.deepEqual(numbers(heads), [6, 7, 6])
+  })
+
   test('in sight keeps a block from being signed until the node has confirmed it', async (t) => {
     const { seal, signer, heads, clock, asked } = await openSigner(t)
     await seal(7)
