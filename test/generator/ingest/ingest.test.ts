@@ -193,6 +193,18 @@ test('a node that is below everything stored at the start is reported once', asy
   ])
 })
 
+test('block 0 of a node that is below everything stored is not taken for that of the store', async (t) => {
+  const chain = createChain({ from: 0, count: 30 })
+  const { store, node, run } = await ingestSetting(t, chain.slice(0, 5))
+  for (const source of chain.slice(20))
+    await store.putBlock(prepareBlock(encodeBlock(testNetwork, source)))
+  const running = run()
+  await running.log.line('continues after the last stored block')
+  await askedForHead(node, 10)
+  await store.flushed()
+  assert.equal(store.genesisHash(), null)
+})
+
 /** Resolves when a node was asked for its head so many times more. */
 async function askedForHead(node: GeneratedNode, times: number): Promise<void> {
   let left = times
