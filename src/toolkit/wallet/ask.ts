@@ -37,15 +37,9 @@ export async function askConsent(terminal: Terminal, question: string): Promise<
 
 /** Empty where the input ends, as with Ctrl-D. @throws the reason of the terminal's signal, as with Ctrl-C */
 async function typedLine({ signal }: Terminal, lines: Interface): Promise<string> {
-  const over = new AbortController()
-  const options = { signal: AbortSignal.any([signal, over.signal]) }
-  try {
-    const [line = ''] = await Promise.race([
-      once(lines, 'line', options),
-      once(lines, 'close', options),
-    ])
-    return String(line)
-  } finally {
-    over.abort()
-  }
+  const [line = ''] = await Promise.race([
+    once(lines, 'line', { signal }),
+    once(lines, 'close', { signal }),
+  ])
+  return String(line)
 }

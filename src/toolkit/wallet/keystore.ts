@@ -93,7 +93,7 @@ export function adoptKeystore(text: string, privateKey: string, place: string): 
 export function addressIn(text: string, place: string): string | null {
   const { address } = readForm(text, place)
   const digits = /^(?:0x)?([0-9a-fA-F]{40})$/.exec(address ?? '')?.[1]
-  return digits === undefined ? null : Address.checksum(`0x${digits.toLowerCase()}`)
+  return digits === undefined ? null : Address.checksum(`0x${digits}`)
 }
 
 /** The address of a private key, with the checksum of EIP-55. */

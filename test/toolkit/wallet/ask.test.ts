@@ -1,9 +1,10 @@
 /** What questions make of the keys that end them. */
 import assert from 'node:assert/strict'
+import { getEventListeners } from 'node:events'
 import { PassThrough } from 'node:stream'
 import { test } from 'node:test'
 import type { Terminal } from '../../../src/toolkit/cli/terminal.ts'
-import { askConsent, askSecret } from '../../../src/toolkit/wallet/ask.ts'
+import { askConsent, askSecret, canAsk } from '../../../src/toolkit/wallet/ask.ts'
 
 /** A terminal at which these keys are pressed once something is asked. */
 function terminalWith(keys: string) {
@@ -64,4 +65,23 @@ test('a question ends with the command that asks it', async () => {
     terminal.interrupt()
     await assert.rejects(asked, { name: 'AbortError' })
   }
+})
+
+test('a question that was answered leaves the keyboard to the next one', async () => {
+  for (const ask of [askSecret, askConsent]) {
+    const { terminal, stdin } = terminalWith('y\n')
+    await ask(terminal, 'Register it?')
+    assert.equal(stdin.isPaused(), true)
+    assert.equal(getEventListeners(terminal.signal, 'abort').length, 0)
+  }
+})
+
+test('somebody can be asked where keys come from a terminal and questions go to one', () => {
+  const { terminal } = terminalWith('')
+  const stderr = { write: terminal.stderr.write, isTTY: false }
+  const elsewhere = { stdin: new PassThrough(), stderr }
+  assert.equal(canAsk(terminal), true)
+  assert.equal(canAsk({ ...terminal, stdin: elsewhere.stdin }), false)
+  assert.equal(canAsk({ ...terminal, stderr: elsewhere.stderr }), false)
+  assert.equal(canAsk({ ...terminal, ...elsewhere }), false)
 })

@@ -14,6 +14,12 @@ test('an amount is read as it is written, with and without the symbol', () => {
   )
 })
 
+test('a whole amount is written without a fraction, and a fraction without zeros at its end', () => {
+  assert.equal(amountText(2n * 10n ** 18n), '2 SHNZ')
+  assert.equal(amountText(25n * 10n ** 17n), '2.5 SHNZ')
+  assert.equal(amountText(0n), '0 SHNZ')
+})
+
 test('what is no amount, or finer than the smallest unit, is none', () => {
   for (const text of ['', '.5', '1.', '-1', '1e3', '0x1', '1,5', '1 ETH', `0.${'1'.repeat(19)}`])
     assert.equal(parseAmount(text), null, text)

@@ -69,3 +69,10 @@ test('a file that is missing, or larger than a secret, is refused by name', asyn
   const endless = { ...terminal, stdin: Readable.from([Buffer.alloc(65_537)]) }
   await assert.rejects(readPassword(endless, '-'), refused(`standard input ${tooLarge}`))
 })
+
+test('standard input that fails is told as it fails', async () => {
+  const failed = new Error('gone')
+  const { terminal } = terminalWith({})
+  const stdin = new Readable({ read: () => stdin.destroy(failed) })
+  await assert.rejects(readPassword({ ...terminal, stdin }, '-'), failed)
+})

@@ -75,6 +75,10 @@ test('what is signed is for the named chain, else for that of the node where it 
   assert.deepEqual(remarks, [])
   assert.equal(await chain(5, 6), 5)
   assert.deepEqual(remarks, ['the node calls its chain 6; what is signed is for chain 5\n'])
+  await assert.rejects(chain(null, 6), {
+    code: 'TOOLKIT_CHAIN_REFUSED',
+    message: 'the node of --rpc is on chain 6: no known registry chain',
+  })
   await assert.rejects(chain(null, 1), {
     code: 'TOOLKIT_CHAIN_REFUSED',
     message: 'the node of --rpc is on chain 1: Ethereum Mainnet, no registry chain',

@@ -71,6 +71,7 @@ test('a mnemonic is shown on a terminal and nowhere else', async (t) => {
   const words = /(?:^| )(?:[a-z]+ ){23}[a-z]+$/m
   const piped = await terminal.run(['wallet', 'generate'], { env })
   assert.doesNotMatch(`${piped.stdout}${piped.stderr}`, words)
+  assert.match(piped.stderr, /^The mnemonic is shown on a terminal only: keep a copy of the file/)
   const seen = await terminal.run(['wallet', 'generate', '--name', 'b'], { env, isTTY: true })
   assert.match(seen.stderr, words)
   assert.doesNotMatch(seen.stdout, words)
