@@ -58,10 +58,9 @@ function boundedTransport(url: string, signal: AbortSignal): HttpTransport {
     retryCount: 2,
     maxResponseBodySize,
     // Not by fetchOptions: a signal there takes the place of that of the timeout.
-    fetchFn: (input, init) => fetch(input, { ...init, signal: eitherOf(signal, init?.signal) }),
+    fetchFn: (input, init) => {
+      const signals = [signal, init?.signal].filter((each) => each != null)
+      return fetch(input, { ...init, signal: AbortSignal.any(signals) })
+    },
   })
-}
-
-function eitherOf(signal: AbortSignal, other: AbortSignal | null | undefined): AbortSignal {
-  return other == null ? signal : AbortSignal.any([signal, other])
 }

@@ -47,7 +47,8 @@ export async function readSigned(raw: string): Promise<SignedTransaction | null>
       ...{ maxFeePerGas: undefined, maxPriorityFeePerGas: undefined, gasPrice: undefined },
       ...parsed,
     }
-    const price = maxFeePerGas === null ? gasPrice : least(maxFeePerGas, maxPriorityFeePerGas)
+    // A tip above the fee is refused as no transaction.
+    const price = maxFeePerGas === null ? gasPrice : maxPriorityFeePerGas
     const hash = keccak256(raw as Hex)
     const fields = {
       hash,
@@ -72,10 +73,6 @@ export async function readSigned(raw: string): Promise<SignedTransaction | null>
   } catch {
     return null
   }
-}
-
-function least(a: bigint, b: bigint): bigint {
-  return a < b ? a : b
 }
 
 /** Calldata that registers a View. */

@@ -23,6 +23,13 @@ test('a transaction is asked for until it is in a block, also while the chain is
   assert.equal(await awaitMined(signal, reading(null, away, 'later')), 'later')
 })
 
+test('a transaction that is in no block after two minutes is asked for no more', async (t) => {
+  const began = performance.now()
+  const times = [began, began + 120_000, began + 120_001]
+  t.mock.method(performance, 'now', () => times.shift() ?? assert.fail('the wait goes on'))
+  assert.equal(await awaitMined(signal, reading(null, null)), null)
+})
+
 test('what else fails, and stopping, ends the wait', async () => {
   const refused = new ServiceError('REGISTRY_REFUSED', 'no')
   await assert.rejects(awaitMined(signal, reading(null, refused)), refused)

@@ -1,15 +1,17 @@
 /** Registering Views by JSON-RPC, on the development registry. */
 import assert from 'node:assert/strict'
-import { createServer } from 'node:http'
+import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { type TestContext, test } from 'node:test'
+import { encodeAbiParameters, encodeEventTopics, encodeFunctionResult } from 'viem'
 import { privateKeyToAddress } from 'viem/accounts'
 import {
   type DevelopmentRegistry,
   openDevelopmentRegistry,
 } from '../../../src/devnet/registry/development-registry.ts'
 import { ServiceError } from '../../../src/errors.ts'
+import { registryAbi, registryAddress } from '../../../src/registry/precompile/abi.ts'
 import {
   createRegistryClient,
   type RegistrationReceipt,
@@ -114,6 +116,63 @@ test('a refusal comes with the reason of the chain', async (t) => {
   })
 })
 
+test('a registration that nobody could be asked about is not taken for one that is refused', async () => {
+  const client = createRegistryClient('http://127.0.0.1:1', new AbortController().signal)
+  await assert.rejects(client.refusal(`0x${'11'.repeat(20)}`, wire), {
+    code: 'REGISTRY_UNREACHABLE',
+  })
+})
+
+test('a request ends with its signal, for the reason of that', async (t) => {
+  const asked = Promise.withResolvers<void>()
+  const url = await listen(t, () => asked.resolve())
+  const stop = new AbortController()
+  const answer = createRegistryClient(url, stop.signal).chainId()
+  await asked.promise
+  const reason = new Error('interrupted')
+  stop.abort(reason)
+  await assert.rejects(answer, reason)
+})
+
+test('a View in a state that nobody knows is none', async (t) => {
+  const viewAddress = `0x${'22'.repeat(20)}` as const
+  for (const [status, known] of [
+    [0, 'none'],
+    [1, 'pending'],
+    [2, 'registered'],
+    [3, 'none'],
+  ] as const) {
+    const result = { viewAddress, name: 'Things', creator: 'somebody', height: 7n, status }
+    const client = await answering(t, {
+      eth_call: encodeFunctionResult({ abi: registryAbi, functionName: 'getView', result }),
+    })
+    const expected = { status: known, name: 'Things', height: 7 }
+    assert.deepEqual(await client.getView(viewAddress), expected)
+  }
+})
+
+test('a receipt names the View of the registry, and is null while there is none', async (t) => {
+  const address = `0x${'22'.repeat(20)}` as const
+  const created = {
+    address: registryAddress.toUpperCase().replace('0X', '0x'),
+    topics: encodeEventTopics({
+      ...{ abi: registryAbi, eventName: 'ViewCreated' },
+      args: { viewAddress: address, creator: `0x${'33'.repeat(20)}` },
+    }),
+    data: encodeAbiParameters([{ type: 'string' }], ['Things']),
+  }
+  const foreign = { address: `0x${'44'.repeat(20)}`, topics: [`0x${'55'.repeat(32)}`], data: '0x' }
+  const receipt = { status: '0x1', blockNumber: '0x7', gasUsed: '0x9' }
+  const read = async (result: unknown): Promise<RegistrationReceipt | null> =>
+    (await answering(t, { eth_getTransactionReceipt: result })).receipt(`0x${'66'.repeat(32)}`)
+  const expected = { succeeded: true, height: 7, gasUsed: 9n, address }
+  const logs = [foreign, { ...created, topics: [] }, created]
+  assert.deepEqual(await read({ ...receipt, logs }), expected)
+  const failed = { ...expected, succeeded: false, address: null }
+  assert.deepEqual(await read({ ...receipt, status: '0x0', logs: [] }), failed)
+  assert.equal(await read(null), null)
+})
+
 test('no server, one that fails and one that is no JSON-RPC are told apart', async (t) => {
   const codeAt = async (url: string): Promise<string> => {
     const client = createRegistryClient(url, new AbortController().signal)
@@ -155,20 +214,20 @@ async function answering(
   t: TestContext,
   results: Readonly<Record<string, unknown>>,
 ): Promise<RegistryClient> {
-  const server = createServer(async (request, response) => {
+  const url = await listen(t, async (request, response) => {
     const { id, method } = JSON.parse(await text(request))
     response.end(JSON.stringify({ jsonrpc: '2.0', id, result: results[method] }))
   })
-  const listening = Promise.withResolvers<void>()
-  server.listen(0, '127.0.0.1', listening.resolve)
-  await listening.promise
-  t.after(() => server.close())
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   return createRegistryClient(url, new AbortController().signal)
 }
 
-async function serve(t: TestContext, status: number, body: string): Promise<string> {
-  const server = createServer((_, response) => response.writeHead(status).end(body))
+function serve(t: TestContext, status: number, body: string): Promise<string> {
+  return listen(t, (_, response) => response.writeHead(status).end(body))
+}
+
+/** The URL of a server that ends with the test. */
+async function listen(t: TestContext, answer: RequestListener): Promise<string> {
+  const server = createServer(answer)
   const listening = Promise.withResolvers<void>()
   server.listen(0, '127.0.0.1', listening.resolve)
   await listening.promise

@@ -1,6 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { keccak256, type TransactionSerializable } from 'viem'
+import {
+  concatHex,
+  keccak256,
+  parseSignature,
+  type TransactionSerializable,
+  toHex,
+  toRlp,
+} from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { registryAddress } from '../../../src/registry/precompile/abi.ts'
 import {
@@ -59,6 +66,17 @@ test('what is no transaction, or has no valid signature, is not read', async () 
     `${raw.slice(0, -64)}${'00'.repeat(32)}`,
   ])
     assert.equal(await readSigned(bad), null, bad)
+})
+
+test('a transaction whose tip is above its fee, which no chain takes, is not read', async () => {
+  const signedWith = async (tip: `0x${string}`, fee: `0x${string}`): Promise<string> => {
+    const parts = [toHex(chainId), '0x07', tip, fee, '0x5208', to, '0x', '0x', []] as const
+    const unsigned = concatHex(['0x02', toRlp([...parts])])
+    const { r, s, yParity } = parseSignature(await account.sign({ hash: keccak256(unsigned) }))
+    return concatHex(['0x02', toRlp([...parts, yParity === 0 ? '0x' : '0x01', r, s])])
+  }
+  assert.equal((await readSigned(await signedWith('0x09', '0x09')))?.gasPrice, 9n)
+  assert.equal(await readSigned(await signedWith('0x0a', '0x09')), null)
 })
 
 test('a transaction is told from one that registers a View by each of its parts', async () => {
