@@ -96,6 +96,23 @@ test('without --yes and with nobody to ask nothing is sent', async (t) => {
   assert.equal(await heightOf(registry), 0)
 })
 
+test('on a terminal a View is registered once that is agreed to, and not otherwise', async (t) => {
+  const { registry, terminal, key } = await openRegistryRoom(t)
+  const argv = ['view', 'deploy', 'Payments', '--target', 'devnet', '--rpc', registry.rpcUrl]
+  const env = { VIEWMESH_PRIVATE_KEY: key }
+  const answer = (stdin: string) => terminal.run(argv, { env, isTTY: true, stdin })
+  const declined = await answer('n\n')
+  assert.equal(declined.exitCode, 1)
+  assert.match(
+    declined.stderr,
+    /Register it\? It is permanent .* \[y\/N\] error: nothing was sent\n/,
+  )
+  assert.equal(await heightOf(registry), 0)
+  const agreed = await answer('y\n')
+  assert.equal(agreed.exitCode, 0, agreed.stderr)
+  assert.match(agreed.stdout, /^Payments \(version 1\) is registered at /)
+})
+
 test('a dry run of a pending View shows its state, waits for nothing and notes nothing', async (t) => {
   const { registry, deploy, terminal, key } = await openRegistryRoom(t, null)
   const file = join(terminal.cwd, 'prepared.json')

@@ -5,7 +5,18 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import type { Hex } from 'viem'
 import { privateKeyToAddress } from 'viem/accounts'
+import { until } from '../../support/p2p-room.ts'
 import { openRegistryRoom, type Printed, pendingOf, untilStatus } from './support/registry-room.ts'
+
+/** What is written down of deployments, whatever the chain says now. */
+async function recordedOf({
+  homeFolder,
+}: {
+  readonly homeFolder: string
+}): Promise<readonly Printed[]> {
+  const text = await readFile(join(homeFolder, '.viewmesh/deployments.json'), 'utf8')
+  return JSON.parse(text).deployments
+}
 
 const refusal = 'the other chain refused it: ABCI code: 1: error handling packet'
 
@@ -22,6 +33,28 @@ test('a refusal of the other chain is explained, written down, and ends with 1',
     deployments.map(({ state }) => state),
     ['not registered'],
   )
+  const recorded = await recordedOf(terminal)
+  assert.deepEqual(
+    recorded.map(({ state }) => state),
+    ['refused'],
+  )
+})
+
+test('a deployment that is interrupted is noted as pending, with its transaction', async (t) => {
+  const { registry, terminal, key } = await openRegistryRoom(t, null)
+  const stop = new AbortController()
+  const argv = ['view', 'deploy', 'Payments', '--target', 'devnet', '--rpc', registry.rpcUrl]
+  const env = { VIEWMESH_PRIVATE_KEY: key }
+  const deploying = terminal.run([...argv, '--yes'], { env, signal: stop.signal })
+  const noted = async (): Promise<readonly Printed[]> =>
+    ((await terminal.json('view', 'status')) as { deployments: Printed[] }).deployments
+  await until(async () => (await noted()).length === 1)
+  stop.abort()
+  const { exitCode, stderr } = await deploying
+  assert.equal(exitCode, 130)
+  const [recorded] = await recordedOf(terminal)
+  assert.equal(recorded?.state, 'pending')
+  assert.ok(stderr.includes(`sent ${recorded?.transaction}\n`), stderr)
 })
 
 test('the reason of a refusal is that of the event of the chain, also in view status', async (t) => {

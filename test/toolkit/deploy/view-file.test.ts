@@ -26,6 +26,7 @@ interface Outcome {
   readonly address?: string
   readonly height?: number
   readonly transaction?: string | null
+  readonly gasUsed?: string | null
   readonly error?: { readonly code: string; readonly message: string; readonly remedy: string }
 }
 
@@ -114,7 +115,9 @@ test('what is sent is exactly what the terms say, and twice is once', async (t) 
   assert.equal(exitCode, 0)
   assert.equal(first.transaction, transaction?.hash)
   assert.ok((first.height ?? 0) > 0)
-  const [again, second] = await send()
+  assert.match(first.gasUsed ?? '', /^\d+$/)
+  // What is registered costs nothing more.
+  const [again, second] = await send('One', 'key', '--max-fee', '0')
   assert.deepEqual([again, second], [0, first])
   assert.equal(await nonce(), 1)
 })
@@ -126,7 +129,7 @@ test('a View that the chain knows is prepared without a transaction, and sent wi
   const [exitCode, { transaction }] = await prepare()
   assert.deepEqual([exitCode, transaction], [0, null])
   const [sent, outcome] = await send()
-  assert.deepEqual([sent, outcome.transaction], [0, null])
+  assert.deepEqual([sent, outcome.transaction, outcome.gasUsed], [0, null, null])
   assert.equal(await nonce(), 1)
 })
 
@@ -186,11 +189,24 @@ test('a nonce that is taken while the transaction is sent is told as taken', asy
   await prepare('Two')
   await send('One')
   const late = await openLyingNode(t, rpcUrl, {
-    eth_getTransactionCount: (before) => (before === 0 ? '0x0' : '0x1'),
+    eth_getTransactionCount: (before) => (before < 3 ? '0x0' : '0x1'),
   })
   const [exitCode, { error }] = await send('Two', 'key', '--rpc', late.url)
   assert.deepEqual([exitCode, error?.code], [1, 'TOOLKIT_NONCE_TAKEN'])
   assert.deepEqual([late.sent.length, await nonce()], [1, 1])
+})
+
+test('a transaction that the chain refuses for another reason fails with that', async (t) => {
+  const { nonce, prepare, send, rpcUrl } = await open(t)
+  await prepare()
+  const refuse = () => {
+    throw new Error('the block is full')
+  }
+  const node = await openLyingNode(t, rpcUrl, { eth_sendRawTransaction: refuse })
+  const [exitCode, { error }] = await send('One', 'key', '--rpc', node.url)
+  assert.deepEqual([exitCode, error?.code], [1, 'REGISTRY_REFUSED'])
+  assert.match(error?.message ?? '', / refuses: the block is full$/)
+  assert.equal(await nonce(), 0)
 })
 
 test('a View that the chain knew and dropped has to be prepared again', async (t) => {
@@ -219,6 +235,10 @@ test('a file that is no View, or one that no Host takes, is not prepared', async
   const place = join(terminal.cwd, 'none')
   const noFile = ['VIEWS_FILE_MALFORMED', `${place} is not a file of a View`]
   assert.deepEqual([missing, error?.code, error?.message], [1, ...noFile])
+  await writeFile(place, 'short')
+  const [malformed, short] = await prepare('One', 'key', '--view-file', 'none')
+  assert.deepEqual([malformed, short.error?.code], [1, 'VIEWS_FILE_MALFORMED'])
+  assert.notEqual(short.error?.message, error?.message)
   const sdl = 'type One { address: Money }'
   const wire = encodeView({ query: 'Log { address }', sdl, lenses: [] })
   await writeFile(join(terminal.cwd, 'One'), toViewFile({ sender: noSender, wire }).bytes)
@@ -252,6 +272,8 @@ test('terms are sent to their chain alone, and nothing is looked at on another o
     const [exitCode, { error }] = await send('One', 'key', '--rpc', node.url)
     assert.deepEqual([exitCode, error?.code], [1, 'TOOLKIT_CHAIN_REFUSED'])
     assertExplained(error ?? assert.fail('it did not fail'))
+    const said = `the node of --rpc is on chain ${chainId}: `
+    assert.ok(error?.message.startsWith(said), error?.message)
     assert.deepEqual([node.sent, asked], [[], []])
   }
   const chainId = String(registryChainIds.local)

@@ -10,7 +10,7 @@ interface LyingNode {
   readonly sent: readonly string[]
 }
 
-/** What a method answers, by how often it was asked before. */
+/** What a method answers, by how often it was asked before; what is thrown is its error. */
 type Lies = Readonly<Record<string, (before: number) => unknown>>
 
 /** Opens one that ends with the test. */
@@ -38,7 +38,7 @@ export async function openLyingNode(
     const answer =
       lie === undefined
         ? await (await fetch(target, { method: 'POST', headers, body })).text()
-        : JSON.stringify({ jsonrpc: '2.0', id, result: lie(before) })
+        : JSON.stringify({ jsonrpc: '2.0', id, ...answerOf(() => lie(before)) })
     response.writeHead(200, headers).end(answer)
   })
   server.listen(0, '127.0.0.1')
@@ -48,4 +48,12 @@ export async function openLyingNode(
     server.closeAllConnections()
   })
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, sent }
+}
+
+function answerOf(lie: () => unknown): object {
+  try {
+    return { result: lie() }
+  } catch (error) {
+    return { error: { code: -32_000, message: (error as Error).message } }
+  }
 }

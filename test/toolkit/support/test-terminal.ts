@@ -51,7 +51,7 @@ export async function openTestTerminal(context: TestContext): Promise<TestTermin
       columns: isTTY ? 100 : undefined,
     })
     const exitCode = await runToolkit(argv, {
-      stdin: Readable.from([Buffer.from(stdin)]),
+      stdin: Object.assign(Readable.from([Buffer.from(stdin)]), { isTTY }),
       interrupt: () => undefined,
       stdout: output('stdout'),
       stderr: output('stderr'),

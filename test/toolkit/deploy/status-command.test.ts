@@ -1,0 +1,76 @@
+/** `view status`: which deployments it asks for, and what it makes of places that do not answer as they should. */
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { openTestTerminal } from '../support/test-terminal.ts'
+
+const nowhere = 'http://127.0.0.1:1'
+
+/** The URL of a Host that answers everything so. */
+async function openHost(t: TestContext, status: number, body: string): Promise<string> {
+  const server = createServer((_, response) => response.writeHead(status).end(body))
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  t.after(() => server.close())
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+
+/** A project whose Views were deployed to these Hosts, each View with an ID of its own. */
+async function openDeployed(t: TestContext, places: readonly (readonly [string, string])[]) {
+  const terminal = await openTestTerminal(t)
+  for (const name of [[], ['Things']]) await terminal.json('view', 'init', ...name)
+  const deployments = places.map(([view, endpoint], index) => ({
+    ...{ view, revision: 1, target: 'local', at: '2026-01-01T00:00:00.000Z', endpoint },
+    ...{ id: `0x${String(index).repeat(64)}`, address: `0x${String(index).repeat(40)}` },
+    ...{ creator: `0x${'0'.repeat(40)}`, transaction: null, chainId: null, state: 'registered' },
+  }))
+  await writeFile(join(terminal.cwd, 'deployments.json'), JSON.stringify({ deployments }))
+  return async (...flags: string[]) => {
+    const { exitCode, stdout, stderr } = await terminal.run(['view', 'status', '--json', ...flags])
+    const shown: { deployments: { view: string; state: string }[] } = JSON.parse(stdout)
+    return { exitCode, stderr, states: shown.deployments.map(({ view, state }) => [view, state]) }
+  }
+}
+
+test('view status shows every place, and fails for one that was not reached before all else', async (t) => {
+  const foreign = await openHost(t, 200, 'no JSON')
+  const places = [
+    ['Things', foreign],
+    ['Others', nowhere],
+  ] as const
+  const { exitCode, stderr, states } = await (await openDeployed(t, places))()
+  assert.deepEqual(states, [
+    ['Things', 'not reached'],
+    ['Others', 'not reached'],
+  ])
+  assert.deepEqual([exitCode, stderr.split('\n')[0]], [3, `error: no answer from ${nowhere}`])
+  const other = await (await openDeployed(t, places.slice(0, 1)))()
+  assert.equal(other.exitCode, 1)
+  assert.match(other.stderr, /^error: .* returned something other than JSON/)
+})
+
+test('view status of one View asks for its deployments alone', async (t) => {
+  const host = await openHost(t, 404, '{}')
+  const status = await openDeployed(t, [
+    ['Others', nowhere],
+    ['Things', host],
+  ])
+  assert.deepEqual(await status('Things'), {
+    ...{ exitCode: 0, stderr: '', states: [['Things', 'gone']] },
+  })
+})
+
+test('of a Host that has none of them, only what was deployed to it is gone', async (t) => {
+  const host = await openHost(t, 404, '{}')
+  const status = await openDeployed(t, [
+    ['Things', host],
+    ['Others', nowhere],
+  ])
+  assert.deepEqual((await status('--host', host)).states, [
+    ['Things', 'gone'],
+    ['Others', 'not deployed'],
+  ])
+})
