@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { chmod, mkdir, mkdtemp, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { after, test } from 'node:test'
 import {
   chainFolders,
@@ -88,6 +88,7 @@ test('each program has one secret, made once for its owner only, and the Host an
   const host = openProgramFolder(folder, 'host')
   const secret = await readFile(generator.secretPath, 'utf8')
   assert.equal((await stat(generator.secretPath)).mode & 0o777, 0o600)
+  assert.equal((await stat(dirname(generator.secretPath))).mode & 0o777, 0o700)
   assert.ok(secret.length > 40)
   assert.notEqual(await readFile(host.secretPath, 'utf8'), secret)
   openProgramFolder(folder, 'generator')

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { type TestContext, test } from 'node:test'
@@ -16,6 +16,8 @@ import { startAnvil } from '../support/chain/anvil.ts'
 import { type ChainBlock, createChain } from '../support/chain/block-factory.ts'
 import { sealBlock, testSigner } from '../support/chain/sealed-blocks.ts'
 import { freePorts } from '../support/free-port.ts'
+import { testDirectory } from '../support/test-store.ts'
+import { openJsonServer } from './support/json-server.ts'
 
 const { log } = captureLog()
 const [strange] = createChain({ seed: 'a chain the node does not know', count: 1 })
@@ -76,6 +78,20 @@ test('a given node keeps its folder while it has the last sealed block, then get
   assert.equal(fourth.source.folder, third.source.folder)
   assert.deepEqual(fourth.said, [])
   for (const opened of [first, second, third, fourth]) await opened.close()
+})
+
+test('what answers without a block 0 is no node, and no folder is made for it', async (t) => {
+  const results = [null, '0x0', {}, { hash: 1 }, { hash: '0x12' }]
+  const asked = [...results]
+  const { url } = await openJsonServer(t, () => ({ result: asked.shift() }))
+  const path = testDirectory(t)
+  const open = await sourceOpener(t, { NODE_RPC_URL: url, DEVNET_PATH: path })
+  for (const _ of results)
+    await assert.rejects(open(), {
+      code: 'DEVNET_NODE_UNREACHABLE',
+      message: 'the node has no block 0',
+    })
+  assert.deepEqual([asked, await readdir(path)], [[], []])
 })
 
 test('a chain that gets other names begins anew, and goes on under either', async (t) => {

@@ -25,8 +25,24 @@ test('with a node of your own no port is needed for one', () => {
 })
 
 test('with a registry chain of your own no port is needed for one', () => {
-  const env = { REGISTRY_LCD_URL: 'http://127.0.0.1:1317' }
-  assert.equal(listeningPorts(loadDevnetSettings({ argv: [], env })).length, 8)
+  for (const env of [
+    { REGISTRY_LCD_URL: 'http://127.0.0.1:1317' },
+    { REGISTRY_RPC_URL: 'http://127.0.0.1:26657' },
+  ])
+    assert.equal(listeningPorts(loadDevnetSettings({ argv: [], env })).length, 8)
+})
+
+test('a port is one of all there are, that of the Host one with another after it', () => {
+  for (const [name, last] of [
+    ['DEVNET_NODE_PORT', 65_535],
+    ['DEVNET_HOST_API_PORT', 65_534],
+  ] as const) {
+    const load = (port: number) =>
+      listeningPorts(loadDevnetSettings({ argv: [], env: { [name]: String(port) } }))
+    for (const port of [1, last])
+      assert.ok(load(port).some(([each, number]) => each === name && number === port))
+    for (const port of [0, last + 1]) assert.throws(() => load(port), { code: 'CONFIG_INVALID' })
+  }
 })
 
 test('two settings with the same port are reported by name', () => {

@@ -95,9 +95,9 @@ async function overSocket(
   parts: CometParts,
 ): Promise<void> {
   const request = parseRequest(text)
-  const answer = request === null ? parseFailure : change(request, own)
-  const sent = answer ?? (request === null ? parseFailure : await call(request, parts))
-  socket.send(JSON.stringify(reply(request?.id ?? null, sent)))
+  const answer =
+    request === null ? parseFailure : (change(request, own) ?? (await call(request, parts)))
+  socket.send(JSON.stringify(reply(request?.id ?? null, answer)))
 }
 
 /** Changes the subscriptions of a connection; null for a call that does not. */

@@ -95,6 +95,7 @@ describe('the CometBFT face', () => {
   test('has health, status and the newest height, by a path and by a body', async () => {
     assert.deepEqual(await get('health'), done(-1))
     assert.deepEqual(await post('{"id":7,"method":"health"}'), [200, done(7)])
+    assert.deepEqual(await post('{"method":"health"}'), [200, done(null)])
     const { result } = (await get('status')) as {
       result: { node_info: { network: string }; sync_info: Record<string, unknown> }
     }
