@@ -4,6 +4,7 @@ import { checkAbi } from '../../src/lens/abi-check.ts'
 import { checkModule } from '../../src/lens/module-check.ts'
 import { body, list, next, section, sized } from './support/module.ts'
 
+const start = [0x00, 0x61, 0x73, 0x6d, 0x01, 0x00, 0x00, 0x00]
 const i32 = 0x7f
 const i64 = 0x7e
 const type = (parameters: readonly number[], results: readonly number[]): number[] => [
@@ -38,7 +39,7 @@ function check(types: Types): string | null {
     ...(types.more === undefined ? [] : [[...sized(types.more), 0, 4]]),
   ]
   const wasm = Uint8Array.from([
-    ...[0x00, 0x61, 0x73, 0x6d, 0x01, 0x00, 0x00, 0x00],
+    ...start,
     ...section(1, list(...all)),
     ...section(2, list(next)),
     ...section(3, list([1], [2], [3], [4])),
@@ -60,6 +61,30 @@ test('functions of the types of the ABI are accepted, whatever else is exported'
   assert.equal(check({}), null)
   for (const more of ['toString', 'constructor', 'next', 'Alloc', ''])
     assert.equal(check({ more }), null)
+})
+
+test('only functions are compared, by the types that they name, and none has to be there', () => {
+  const types = section(1, list(type([i32], [i32]), type([], [i32])))
+  const imported = section(2, list([...next.slice(0, -1), 1]))
+  checkAbi(
+    checkModule(Uint8Array.from([...start, ...types, ...imported, ...section(5, list([0, 1]))])),
+  )
+  const exported = section(7, list([...sized('alloc'), 2, 0], [...sized('set_param'), 0, 1]))
+  const functions = [...section(3, list([0])), ...section(5, list([0, 1])), ...exported]
+  const code = section(10, list(body([0x41, 0])))
+  const wasm = Uint8Array.from([...start, ...types, ...imported, ...functions, ...code])
+  assert.ok(WebAssembly.validate(wasm))
+  checkAbi(checkModule(wasm))
+})
+
+test('what names no function, or no type, is of another one', () => {
+  const types = section(1, list(type([], [i32]), type([i32], [i32])))
+  const exported = section(7, list([...sized('alloc'), 0, 9]))
+  const noFunction = Uint8Array.from([...start, ...types, ...section(2, list(next)), ...exported])
+  assert.throws(() => checkAbi(noFunction), / its function alloc has another type /)
+  const other = section(1, list(type([i32], [i32]), type([], [i32])))
+  const noImport = Uint8Array.from([...start, ...other])
+  assert.throws(() => checkAbi(noImport), / its function lens\.next has another type /)
 })
 
 describe('a function of another type is refused', () => {

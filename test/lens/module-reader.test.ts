@@ -42,9 +42,11 @@ test('any number of 32 bits is read, and the reader stands behind it', () => {
 
 test('a number may take five bytes and 32 bits, and no more', () => {
   assert.equal(readU32(readerOf(long(5, 0x0f))), 0xffff_ffff)
+  assert.equal(readU32(readerOf([0x80, 0x01])), 128)
   assert.equal(readU32(readerOf([0x80, 0x80, 0x80, 0x80, 0x00])), 0)
   const tooMany = refused('a number at byte 5 has more than 32 bits')
   assert.throws(() => readU32(readerOf(long(5, 0x10))), tooMany)
+  assert.throws(() => readU32(readerOf([0x80, 0x80, 0x80, 0x80, 0x10])), tooMany)
   assert.throws(() => readU32(readerOf(long(6, 0x00))), tooMany)
 })
 
@@ -58,6 +60,9 @@ test('a number that is gone past may take as many bytes as its bits need, and no
       skipLeb(reader, bits)
       assert.equal(reader.at, length)
     }
+    const two = readerOf([0x80, 0x00])
+    skipLeb(two, bits)
+    assert.equal(two.at, 2)
     const tooMany = refused(`a number at byte ${most} has more than ${bits} bits`)
     assert.throws(() => skipLeb(readerOf(long(most + 1, 0)), bits), tooMany)
   }
