@@ -11,9 +11,9 @@ const condition =
 
 /** The query of a text; null where it cannot be parsed. An event's type alone is no key. */
 export function parseCometQuery(text: string): CometQuery | null {
-  const tests = text.split(/\sAND\s/).map(toTest)
-  if (tests.some((test) => test === null)) return null
-  return (values) => tests.every((test) => test?.(values) ?? false)
+  const conditions = text.split(/\sAND\s/)
+  const tests = conditions.map(toTest).filter((test) => test !== null)
+  return tests.length < conditions.length ? null : (values) => tests.every((test) => test(values))
 }
 
 function toTest(text: string): CometQuery | null {

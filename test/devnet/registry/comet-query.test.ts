@@ -17,11 +17,19 @@ test('a query fits by values, by order of numbers and by what is there, all of i
     "tm.event = 'Tx' AND view.view_pending.name EXISTS",
     "view.view_pending.name='Second'",
     "view.view_pending.name CONTAINS 'eco'",
-    ...['tx.height=12', 'tx.height>11', 'tx.height<13', 'tx.height>=12', 'tx.height<=12'],
+    ...[
+      'tx.height=12',
+      'tx.height=012',
+      'tx.height>11',
+      'tx.height<13',
+      'tx.height>=12',
+      'tx.height<=12',
+    ],
   ]
   for (const text of fitting) assert.equal(fits(text), true, text)
   const other = [
     "tm.event='NewBlock'",
+    "tm.event='T'",
     "tm.event='Tx' AND view.view_registered.name EXISTS",
     "view.view_pending.name='Third'",
     "view.view_pending.name CONTAINS 'eko'",
@@ -33,6 +41,7 @@ test('a query fits by values, by order of numbers and by what is there, all of i
 })
 
 test('what is no query is refused', () => {
-  for (const text of ['', 'tm.event', "tm.event='Tx' AND", "tm.event='Tx", 'tm.event=Tx', 'a OR b'])
+  const halves = ["tm.event='Tx' AND", "tm.event='Tx' AND ?", "? AND tm.event='Tx'"]
+  for (const text of ['', 'tm.event', ...halves, "tm.event='Tx", 'tm.event=Tx', 'a OR b'])
     assert.equal(fits(text), null, text)
 })
