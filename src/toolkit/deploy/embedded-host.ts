@@ -101,7 +101,6 @@ export async function openEmbeddedHost(terminal: Terminal, folder: string): Prom
 }
 
 function makeOwnFolder(folder: string): void {
-  if (lstatSync(folder, { throwIfNoEntry: false })?.isDirectory() === true) return
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 })
     if (lstatSync(folder).isDirectory()) return
@@ -115,7 +114,7 @@ function noFolder(folder: string, cause?: unknown): ServiceError {
   return new ServiceError('TOOLKIT_FILE_REFUSED', `${folder} is a link, or cannot be made`, {
     facts: { path: folder },
     remedy: 'Remove what is there: the Host keeps its keys and its token in a folder of its own.',
-    ...(cause !== undefined && { cause }),
+    cause,
   })
 }
 

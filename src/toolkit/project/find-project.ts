@@ -68,6 +68,6 @@ function checkOwner(path: string): void {
 function unreadable(path: string, what: string, cause?: unknown): ServiceError {
   return new ServiceError('TOOLKIT_PROJECT_UNREADABLE', `${path} ${what}`, {
     remedy: 'The line "version: 1" is all that it needs.',
-    ...(cause !== undefined && { cause }),
+    cause,
   })
 }

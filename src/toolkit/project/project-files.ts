@@ -188,8 +188,6 @@ function refused(
   { remedy = readable, cause }: { readonly remedy?: string; readonly cause?: unknown } = {},
 ): ServiceError {
   const shown = pathInProject(places, path) ?? path
-  return new ServiceError('TOOLKIT_FILE_REFUSED', `${shown} ${what}`, {
-    ...{ facts: { path }, remedy },
-    ...(cause !== undefined && { cause }),
-  })
+  const facts = { path }
+  return new ServiceError('TOOLKIT_FILE_REFUSED', `${shown} ${what}`, { facts, remedy, cause })
 }

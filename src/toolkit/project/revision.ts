@@ -65,6 +65,6 @@ export function damaged(path: string, cause?: unknown): ServiceError {
   return new ServiceError('TOOLKIT_HISTORY_DAMAGED', `${path} is damaged or missing`, {
     remedy:
       'Restore it from a copy, or remove the history of this View beside it: its files stay, as revision 1.',
-    ...(cause !== undefined && { cause }),
+    cause,
   })
 }

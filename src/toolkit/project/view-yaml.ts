@@ -99,6 +99,6 @@ function unreadable(path: string, what: string, cause?: unknown): ServiceError {
   return new ServiceError('TOOLKIT_VIEW_UNREADABLE', `${path} ${what}`, {
     remedy:
       'It has the key lenses: a list of label, file and args. viewmesh view rollback restores what it was.',
-    ...(cause !== undefined && { cause }),
+    cause,
   })
 }

@@ -106,8 +106,6 @@ interface Refusal {
 }
 
 function refused(path: string, what: string, { remedy, cause }: Refusal): ServiceError {
-  return new ServiceError('TOOLKIT_TYPES_REFUSED', `${path} ${what}`, {
-    ...{ facts: { path }, remedy },
-    ...(cause !== undefined && { cause }),
-  })
+  const facts = { path }
+  return new ServiceError('TOOLKIT_TYPES_REFUSED', `${path} ${what}`, { facts, remedy, cause })
 }

@@ -102,8 +102,5 @@ type ${type} @materialized(if: true) {
 }
 
 function unusable(message: string, remedy: string, cause?: unknown): ServiceError {
-  return new ServiceError('TOOLKIT_ABI_UNUSABLE', message, {
-    remedy,
-    ...(cause !== undefined && { cause }),
-  })
+  return new ServiceError('TOOLKIT_ABI_UNUSABLE', message, { remedy, cause })
 }

@@ -60,7 +60,10 @@ test('a dry run shows what it would cost and sends nothing', async (t) => {
   const { registry, deploy } = await openRegistryRoom(t)
   const { exitCode, stdout } = await deploy('--dry-run')
   assert.equal(exitCode, 0)
-  assert.equal(JSON.parse(stdout).state, 'not sent')
+  const ids = ['view', 'revision', 'id', 'address', 'creator', 'chainId']
+  const shown = JSON.parse(stdout)
+  assert.deepEqual(Object.keys(shown), [...ids, 'bytes', 'gas', 'fee', 'balance', 'state'])
+  assert.equal(shown.state, 'not sent')
   assert.equal(await heightOf(registry), 0)
 })
 

@@ -4,7 +4,7 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import { test } from 'node:test'
+import { type TestContext, test } from 'node:test'
 import { openTestTerminal } from '../support/test-terminal.ts'
 
 const nowhere = ['--host', 'http://127.0.0.1:1']
@@ -42,29 +42,47 @@ test('a View that cannot be read fails the check of the project, with exit code 
   assert.equal(exitCode, 1)
   assert.match(stderr, /^error: 1 of the checks failed\n/)
   const { checks } = JSON.parse(stdout) as { checks: { name: string; message: string }[] }
-  const { message = '' } = checks.find(({ name }) => name === 'project') ?? {}
-  assert.match(message, /^error: views\/Broken\/view.yaml has lenses that are not a list\n/)
+  const messageOf = (wanted: string): string =>
+    checks.find(({ name }) => name === wanted)?.message ?? ''
+  const none = 'none is needed: lenses run in Node.js itself'
+  assert.equal(messageOf('native WebAssembly library'), none)
+  assert.match(
+    messageOf('project'),
+    /^error: views\/Broken\/view.yaml has lenses that are not a list\n/,
+  )
 })
+
+/** The URL of what answers so, whoever asks. */
+async function openServer(context: TestContext, status: number, body: string): Promise<string> {
+  const server = createServer((_, response) => response.writeHead(status).end(body))
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  context.after(() => server.close())
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}
 
 test('what answers where a Host should, and not as one does, is a warning', async (context) => {
   const { run } = await openTestTerminal(context)
-  const server = createServer((_request, response) => response.end('{"views":{}}'))
-  await once(server.listen(0, '127.0.0.1'), 'listening')
-  context.after(() => server.close())
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const url = await openServer(context, 200, '{"views":{}}')
   const { exitCode, stdout } = await run(['doctor', '--host', url])
   assert.equal(exitCode, 0)
   assert.equal(stdout.split('\n')[4], `warning Host: ${url} answers, and not as a Host does`)
 })
 
-test('Views are counted in the singular and the plural', async (context) => {
+test('Views and variables are told in the singular and the plural, and a Host by its answer', async (context) => {
   const { run, json } = await openTestTerminal(context)
   await json('view', 'init', 'First')
-  const projectOf = async (): Promise<string | undefined> => {
-    const { stdout } = await run(['doctor', ...nowhere])
-    return stdout.split('\n').find((line) => line.startsWith('passed  project: '))
+  const linesOf = async (host: string): Promise<readonly string[]> => {
+    const env = { LD_LIBRARY_PATH: '/nowhere' }
+    return (await run(['doctor', '--host', host], { env })).stdout.split('\n')
   }
-  assert.match(`${await projectOf()}`, /\), 1 View$/)
+  const busy = await openServer(context, 503, '{"views":[]}')
+  const [, library, , first, answer] = await linesOf(busy)
+  assert.match(`${library}`, /: LD_LIBRARY_PATH is ignored: /)
+  assert.match(`${first}`, /^passed {2}project: .*\), 1 View$/)
+  assert.equal(answer, `warning Host: ${busy} answers with the status 503`)
   await json('view', 'init', 'Second')
-  assert.match(`${await projectOf()}`, /\), 2 Views$/)
+  const right = await openServer(context, 200, '{"views":[]}')
+  const [, , , second, host] = await linesOf(right)
+  assert.match(`${second}`, /^passed {2}project: .*\), 2 Views$/)
+  assert.equal(host, `passed  Host: ${right}`)
 })

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
-import { mkdir, writeFile } from 'node:fs/promises'
+import { chown, mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import process from 'node:process'
 import { test } from 'node:test'
+import type { ServiceError } from '../../../src/errors.ts'
 import { findProject } from '../../../src/toolkit/project/find-project.ts'
 import { openTestTerminal } from '../support/test-terminal.ts'
 
@@ -63,4 +65,23 @@ test('a pipe in place of the file of a project is refused, and nobody waits for 
     code: 'TOOLKIT_PROJECT_UNREADABLE',
     message: `${path} is not a file`,
   })
+})
+
+const isRoot = process.getuid?.() === 0
+test('the file of a project may be of whoever works on it, or of root', {
+  skip: !isRoot && 'only root can give a file away',
+}, async (context) => {
+  const { cwd } = await openTestTerminal(context)
+  const path = join(cwd, 'viewmesh.yaml')
+  await writeFile(path, 'version: 1\n')
+  const foundBy = async (user: number, owner: number): Promise<boolean> => {
+    await chown(path, owner, owner)
+    context.mock.method(process as { getuid(): number }, 'getuid', () => user)
+    return await find(cwd).then(
+      () => true,
+      ({ code }: ServiceError) => code !== 'TOOLKIT_PROJECT_UNREADABLE',
+    )
+  }
+  assert.deepEqual([await foundBy(1_000, 1_000), await foundBy(1_000, 0)], [true, true])
+  assert.deepEqual([await foundBy(1_000, 1_001), await foundBy(1_000, 1)], [false, false])
 })

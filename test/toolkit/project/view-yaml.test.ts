@@ -36,6 +36,7 @@ test('view.yaml is written without folded lines, and read without arguments wher
   const args = { abi: 'word '.repeat(50) }
   const [lens] = [{ label: 'a', file: 'lenses/a.wasm', args }]
   assert.match(viewYaml(lens === undefined ? [] : [lens]), /\n {6}abi: "(?:word ){50}"\n$/)
+  assert.match(viewYaml([{ label: 'a', file: 'lenses/a.wasm', args: null }]), /\.wasm\n$/)
   for (const empty of ['', '    args:\n', '    args: null\n', '    args: {}\n']) {
     const [read] = parseViewYaml(`lenses:\n${first}${empty}`, 'view.yaml')
     assert.deepEqual(read?.args, empty.includes('{}') ? {} : null, empty)
@@ -58,8 +59,9 @@ test('view.yaml has as many lenses as a View may have, and no more', () => {
 
 test('view.yaml of a hundred thousand tokens is parsed, and none of more', () => {
   const comments = (count: number): string => '#\n'.repeat(count)
-  assert.deepEqual(parseViewYaml(comments(49_999), 'view.yaml'), [])
-  assert.equal(refusal(comments(50_001)), 'view.yaml is no YAML')
+  // Each line is two: the comment and its end.
+  assert.deepEqual(parseViewYaml(comments(50_000), 'view.yaml'), [])
+  assert.equal(refusal(`${comments(50_000)}#`), 'view.yaml is no YAML')
   assert.equal(refusal('['.repeat(100_001)), 'view.yaml is no YAML')
 })
 
