@@ -34,9 +34,8 @@ export function prepareState(directory: string): boolean {
 
 function readState(path: string): { readonly blocks: readonly StateBlock[] } | null {
   try {
-    const state: unknown = JSON.parse(readFileSync(path, 'utf8'))
-    const isState = typeof state === 'object' && state !== null && 'blocks' in state
-    return isState && Array.isArray(state.blocks) ? { ...state, blocks: state.blocks } : null
+    const state: { readonly blocks?: unknown } | null = JSON.parse(readFileSync(path, 'utf8'))
+    return Array.isArray(state?.blocks) ? { ...state, blocks: state.blocks } : null
   } catch {
     return null
   }

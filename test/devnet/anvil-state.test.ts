@@ -15,7 +15,16 @@ const block = (number: number, timestamp: number) => ({
 
 test('there is nothing to go on with where the state is missing, cut short or something else', async () => {
   assert.equal(prepareState(directory), false)
-  for (const text of ['{"blocks": [', '7', '{}', '{"blocks": []}']) {
+  const later = JSON.stringify({ blocks: [block(1, 101)] })
+  for (const text of [
+    '{"blocks": [',
+    '7',
+    'null',
+    '{}',
+    '{"blocks": {}}',
+    '{"blocks": []}',
+    later,
+  ]) {
     await writeFile(path, text)
     assert.equal(prepareState(directory), false)
   }

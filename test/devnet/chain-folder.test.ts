@@ -99,8 +99,9 @@ test('each program has one secret, made once for its owner only, and the Host an
 
 test('of local chains the one that was used last comes first', async () => {
   assert.deepEqual(localChains(root), [])
-  const used = await makeOwnChain('11111111', new Date('2026-02-01'))
-  const other = await makeOwnChain('22222222', new Date('2026-01-01'))
+  const first = await makeOwnChain('11111111', new Date('2026-01-01'))
+  const last = await makeOwnChain('22222222', new Date('2026-03-01'))
+  const second = await makeOwnChain('44444444', new Date('2026-02-01'))
   await mkdir(join(root, '33333333', 'generator'), { recursive: true })
-  assert.deepEqual(localChains(root), [used, other])
+  assert.deepEqual(localChains(root), [last, second, first])
 })

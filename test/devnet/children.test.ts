@@ -47,6 +47,19 @@ test("where the program's log has an error with a remedy, the failure passes it 
   assert.equal(error.remedy, 'Restore it.')
 })
 
+test('an error in the log that has no remedy leads to the log', async () => {
+  const failure = Promise.withResolvers<unknown>()
+  const children = openChildren({ onFailure: failure.resolve })
+  const line = JSON.stringify({ level: 'fatal', err: { name: 'Error', message: 'no idea' } })
+  children.start(nodeScript('clueless', `console.log(${JSON.stringify(line)})`))
+  const error = await failure.promise
+  await children.close()
+  assert.ok(error instanceof ServiceError && error.cause instanceof Error)
+  assert.equal(error.message, 'the clueless ended by itself (exit code 0)')
+  assert.equal(error.cause.message, 'no idea')
+  assert.match(error.remedy ?? '', /^Read .*clueless, remove the cause and start again\.$/)
+})
+
 test('of a program that somebody or the system kills, the remedy is no log without a word', async () => {
   const failure = Promise.withResolvers<unknown>()
   const children = openChildren({ onFailure: failure.resolve })

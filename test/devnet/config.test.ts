@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
-import { createServer } from 'node:net'
+import { once } from 'node:events'
+import { type AddressInfo, createServer, type Server } from 'node:net'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
@@ -7,6 +8,7 @@ import { anvilPath } from '../../src/devnet/anvil.ts'
 import { listeningPorts, loadDevnetSettings } from '../../src/devnet/config.ts'
 import { requireFreePorts } from '../../src/devnet/free-ports.ts'
 import { ServiceError } from '../../src/errors.ts'
+import { freePorts } from '../support/free-port.ts'
 
 test('without any setting the Host has the documented ports and the Generator those beside them', () => {
   const settings = loadDevnetSettings({ argv: [], env: {} })
@@ -67,6 +69,26 @@ test('a taken port is named with the setting that moves it', async () => {
   assert.ok(error instanceof ServiceError)
   assert.equal(error.code, 'SERVICE_PORT_UNAVAILABLE')
   assert.equal(error.message, `127.0.0.1: port ${port} (DEVNET_HOST_API_PORT) in use`)
+})
+
+test('of several ports those that are taken are named together', async (t) => {
+  const [first, second] = [createServer(), createServer()]
+  for (const server of [first, second]) {
+    await once(server.listen(0, '127.0.0.1'), 'listening')
+    t.after(() => server.close())
+  }
+  const portOf = (server: Server): number => (server.address() as AddressInfo).port
+  const [free = 0] = await freePorts(1)
+  const ports = [
+    ['DEVNET_HOST_API_PORT', portOf(first)],
+    ['DEVNET_HOST_P2P_PORT', free],
+    ['DEVNET_NODE_PORT', portOf(second)],
+  ] as const
+  await assert.rejects(requireFreePorts('127.0.0.1', ports), {
+    message: `127.0.0.1: port ${portOf(first)} (DEVNET_HOST_API_PORT), port ${portOf(second)} (DEVNET_NODE_PORT) in use`,
+    facts: { host: '127.0.0.1', ports: `${portOf(first)} ${portOf(second)}` },
+  })
+  await requireFreePorts('127.0.0.1', ports.slice(1, 2))
 })
 
 test('an address that is not of this machine is reported as such', async () => {

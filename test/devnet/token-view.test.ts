@@ -1,5 +1,6 @@
 /** The View that `npm start` posts: a Host takes it, and its lens makes rows of the token's transfers. */
 import assert from 'node:assert/strict'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { postTokenView, replaceTokenView } from '../../src/devnet/token-view.ts'
@@ -16,7 +17,7 @@ const token = '0x5FbDB2315678afecb367f032d93F642f64180aa3'
 /** Makes another View, as another lens would. */
 const otherToken = '0xe7f1725E7734CE288F8367e1Bb143E90bb3F0512'
 
-/** A server in the place of a Host, which keeps what was posted. */
+/** A server in the place of a Host, which keeps what was posted, and removes nothing. */
 async function openPosted(
   t: TestContext,
   status: number,
@@ -32,6 +33,7 @@ async function openPosted(
           posted.push({ body, token: headers.authorization })
           return reply.code(status).send({ message: 'why' })
         })
+        routes.delete('/api/v0/views/:id', (_, reply) => reply.code(500).send({}))
       },
     },
   )
@@ -56,6 +58,19 @@ test('what the Host says against it is in the error', async (t) => {
     code: 'DEVNET_VIEW_REFUSED',
     message: /\{"message":"why"\}/,
   })
+})
+
+test('a View that the Host does not remove is no View to put another beside', async (t) => {
+  const { url, posted } = await openPosted(t, 201)
+  const notePath = join(testDirectory(t), 'token-view')
+  const options = { hostUrl: url, adminToken: 'admin', notePath }
+  await replaceTokenView({ ...options, token: otherToken }, t.signal)
+  const noted = await readFile(notePath, 'utf8')
+  const next = { ...options, token }
+  await assert.rejects(replaceTokenView(next, t.signal), { code: 'DEVNET_VIEW_REFUSED' })
+  assert.deepEqual([posted.length, await readFile(notePath, 'utf8')], [1, noted])
+  const unreadable = { ...next, notePath: join(notePath, '..') }
+  await assert.rejects(replaceTokenView(unreadable, t.signal), { code: 'EISDIR' })
 })
 
 test('a View of an earlier version gives way to the one of this version, at a Host', async (t) => {

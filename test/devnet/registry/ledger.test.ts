@@ -14,7 +14,8 @@ function transaction(...steps: ViewStep[]) {
 
 test('a View waits until it is registered, has failed or has timed out', () => {
   const ledger = createLedger()
-  const [a, b, c, d] = ['0xa', '0xb', '0xc', '0xd'].map(view) as [
+  const [a, b, c, d, e] = ['0xa', '0xb', '0xc', '0xd', '0xe'].map(view) as [
+    ChainView,
     ChainView,
     ChainView,
     ChainView,
@@ -30,6 +31,8 @@ test('a View waits until it is registered, has failed or has timed out', () => {
   assert.deepEqual([ledger.registered(), ledger.pending()], [[a, b], []])
   ledger.add(transaction({ kind: 'pending', view: a }))
   assert.deepEqual(ledger.registered(), [a, b], 'what is registered stays so')
+  ledger.add(transaction({ kind: 'registered', view: e }))
+  assert.deepEqual(ledger.registered(), [a, b, e])
 })
 
 test('listeners hear of each transaction once it is in, until they have heard enough', () => {
