@@ -3,6 +3,7 @@ import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from
 import { join } from 'node:path'
 import process from 'node:process'
 import { describe, it, type TestContext, test } from 'node:test'
+import { lensHash } from '../../../src/views/lens-hash.ts'
 import { repository } from '../../support/repository.ts'
 import { hasRust } from '../../support/rust.ts'
 import { openTestTerminal } from '../support/test-terminal.ts'
@@ -56,10 +57,74 @@ describe('lens new', () => {
       [1, `error: ${join(cwd, 'taken')} exists already`],
     )
     assert.deepEqual(readdirSync(cwd), ['taken'])
+    writeFileSync(join(cwd, 'file'), '')
+    assert.match((await run(['lens', 'new', 'file'])).stderr, /file exists already\n/)
+    assert.deepEqual(readdirSync(cwd), ['file', 'taken'])
     for (const argv of [['../up'], ['Big'], ['fine', '--language', 'go']])
       assert.equal((await run(['lens', 'new', ...argv])).exitCode, 2)
     const long = await run(['lens', 'new', 'x'.repeat(81)])
     assert.match(long.stderr, /^error: "x{80}" cannot be the name of a lens\n/)
+  })
+})
+
+/** A `cargo` that answers this of the project, and whose build leaves the module of another lens. */
+function writeCargo(folder: string, metadata: string): void {
+  const built = join(folder, 'target', 'wasm32-unknown-unknown', 'release')
+  const script = `#!/bin/sh
+if [ "$1" = metadata ]; then
+  cat <<'END'
+${metadata}
+END
+else
+  mkdir -p '${built}' && cp '${join(repository, 'src/lenses/filter.wasm')}' '${built}/my_lens.wasm'
+fi
+`
+  writeFileSync(join(folder, 'cargo'), script, { mode: 0o755 })
+}
+
+describe('lens build of Rust', () => {
+  const packageOf = (folder: string, ...crates: readonly (readonly [string, string])[]) => ({
+    manifest_path: join(folder, 'Cargo.toml'),
+    targets: crates.map(([name, type]) => ({ name, crate_types: [type] })),
+  })
+
+  it('takes the library of the type cdylib of the project itself', async (t) => {
+    const { run, cwd } = await openTestTerminal(t)
+    mkdirSync(join(cwd, 'mine'))
+    writeFileSync(join(cwd, 'mine', 'Cargo.toml'), '')
+    const packages = [
+      packageOf(join(cwd, 'other'), ['other', 'cdylib']),
+      packageOf(join(cwd, 'mine'), ['tool', 'bin'], ['my-lens', 'cdylib']),
+    ]
+    writeCargo(cwd, JSON.stringify({ target_directory: join(cwd, 'target'), packages }))
+    const path = `${cwd}:${process.env['PATH']}`
+    const { exitCode, stdout, stderr } = await run(['lens', 'build', 'mine'], {
+      env: { PATH: path },
+    })
+    assert.equal(exitCode, 0, stderr)
+    const file = join(cwd, 'mine', 'mine.wasm')
+    const wasm = readFileSync(file)
+    assert.equal(stdout, `${file}: ${wasm.length} bytes, hash ${lensHash(wasm)}\n`)
+  })
+
+  it('says where a project has no such library, and where cargo says nothing of it', async (t) => {
+    const { run, cwd } = await openTestTerminal(t)
+    writeFileSync(join(cwd, 'Cargo.toml'), '')
+    const path = `${cwd}:${process.env['PATH']}`
+    for (const [metadata, message] of [
+      [
+        JSON.stringify({
+          target_directory: cwd,
+          packages: [packageOf(cwd, ['tool', 'bin']), packageOf('/other', ['a', 'cdylib'])],
+        }),
+        `${join(cwd, 'Cargo.toml')} has no library of the type cdylib`,
+      ],
+      ['{}', 'cargo metadata says nothing of the project'],
+    ] as const) {
+      writeCargo(cwd, metadata)
+      const { exitCode, stderr } = await run(['lens', 'build'], { env: { PATH: path } })
+      assert.deepEqual([exitCode, stderr.split('\n')[0]], [1, `error: ${message}`])
+    }
   })
 })
 
