@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { createHistory } from '../../../src/toolkit/project/history.ts'
@@ -35,6 +35,10 @@ test('a revision is kept as JSON that people can read, and read as it was writte
   const text = await readFile(join(kept, 'views/Things/000007.json'), 'utf8')
   assert.equal(text, `${JSON.stringify({ format: 1, ...revision }, null, 2)}\n`)
   assert.deepEqual(await history.readRevision('Things', 7), revision)
+  await assert.rejects(history.readRevision('Things', 8), {
+    code: 'TOOLKIT_HISTORY_DAMAGED',
+    message: `${join(kept, 'views/Things/000008.json')} is damaged or missing`,
+  })
 })
 
 test('a kept module that is not what its hash says is damaged, and kept anew when it comes again', async (context) => {
@@ -51,6 +55,33 @@ test('a kept module that is not what its hash says is damaged, and kept anew whe
   assert.deepEqual(await history.readModule(hash), wasm(1))
   assert.equal(await history.hasModule(sha256(wasm(3))), false)
   await assert.rejects(history.readModule(sha256(wasm(3))), { code: 'TOOLKIT_HISTORY_DAMAGED' })
+})
+
+test('modules are kept as long as any revision of any View has them', async (context) => {
+  const { kept, history } = await openHistory(context)
+  const [first, second, third] = [
+    await history.keepModule(wasm(1)),
+    await history.keepModule(wasm(2)),
+    await history.keepModule(wasm(3)),
+  ]
+  const write = (name: string, revision: number, ...hashes: string[]): Promise<void> =>
+    history.writeRevision(name, {
+      ...{ revision, at: '2026-01-01T00:00:00.000Z', cause: 'edited', restores: null },
+      ...{ query: null, sdl: null },
+      lenses: hashes.map((hash) => ({ label: 'a', args: null, sha256: hash, bytes: 9 })),
+    })
+  await write('Things', 1, first)
+  await write('Others', 1, second)
+  await write('Others', 2)
+  await writeFile(join(kept, 'lenses', 'notes.wasm'), 'of somebody')
+  await history.dropModules()
+  const files = [`${first}.wasm`, `${second}.wasm`, 'notes.wasm']
+  assert.deepEqual((await readdir(join(kept, 'lenses'))).toSorted(), files.toSorted())
+  await history.remove('Others')
+  assert.deepEqual(await readdir(join(kept, 'drafts')), [], 'what was moved away is removed')
+  await history.dropModules()
+  assert.deepEqual([await history.hasModule(first), await history.hasModule(second)], [true, false])
+  assert.equal(await history.hasModule(third), false)
 })
 
 test('a View without a history has none to remove, and what cannot be removed is reported', async (context) => {
