@@ -37,12 +37,15 @@ test('the View that took the least processor time is next, however much it has w
 
 test('a View that comes back has no credit from the time in which it had nothing to do', () => {
   const turns = createTurns<Job>(1)
+  order(turns, [job('rare')])
   order(
     turns,
     Array.from({ length: 100 }, () => job('busy')),
   )
   const jobs = [job('new'), job('busy'), job('new'), job('busy'), job('new'), job('busy')]
   assert.deepEqual(order(turns, jobs), ['new', 'new', 'busy', 'new', 'busy', 'busy'])
+  const back = [job('rare'), job('rare'), job('rare'), job('busy'), job('busy'), job('busy')]
+  assert.deepEqual(order(turns, back), ['rare', 'rare', 'busy', 'rare', 'busy', 'busy'])
 })
 
 describe('of several threads one stays free', () => {
