@@ -90,13 +90,18 @@ export async function openEmbeddedHost(terminal: Terminal, folder: string): Prom
   })
   // Whoever waits for it gets the failure; until then nobody does.
   ended.catch(() => undefined)
+  const starting = new AbortController()
   try {
-    await Promise.race([untilItAnswers(url, terminal.signal), ended])
+    const signal = AbortSignal.any([terminal.signal, starting.signal])
+    await Promise.race([untilItAnswers(url, signal), ended])
     writeSecret(tokenPath(folder), token)
     return { address: { url, token }, ended, close }
   } catch (error) {
     await close()
     throw error
+  } finally {
+    // A Host that has ended is asked no more, which would keep this command from its end.
+    starting.abort()
   }
 }
 

@@ -26,6 +26,7 @@ test('a Host that does not start is told with its last five lines, and leaves no
   const [port] = await freePorts(1)
   const env = { DB_API_ADDR: `127.0.0.1:${port}`, LOG_LEVEL: 'loud' }
   const { signal } = new AbortController()
+  const asked = t.mock.method(globalThis, 'fetch')
   await assert.rejects(
     openEmbeddedHost({ env, signal } as Pick<Terminal, 'env' | 'signal'> as Terminal, folder),
     (error) => {
@@ -41,6 +42,8 @@ test('a Host that does not start is told with its last five lines, and leaves no
     },
   )
   assert.equal(existsSync(join(folder, 'admin-token')), false)
+  const [, request] = asked.mock.calls.at(-1)?.arguments ?? []
+  assert.equal(request?.signal?.aborted, true, 'nobody asks it any more')
 })
 
 test('a Host of the toolkit gets settings, and neither keys nor passwords of wallets', () => {
