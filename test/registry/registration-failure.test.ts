@@ -6,6 +6,7 @@ import type { AddressInfo } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import { openDevelopmentRegistry } from '../../src/devnet/registry/development-registry.ts'
 import { findRegistrationFailure } from '../../src/registry/registration-failure.ts'
+import { freePorts } from '../support/free-port.ts'
 import { first, second } from '../views/vectors.ts'
 
 const never = new AbortController().signal
@@ -68,6 +69,8 @@ const eventOf = (of: string, error: unknown, how = 'failed') => ({
     { key: 'error', value: error },
   ],
 })
+/** Of either kind, so that nothing but what is wrong with it is missing. */
+const eventsOf = (of: string) => [eventOf(of, 'x'), eventOf(of, 'x', 'timed_out')]
 const answerOf = (height: unknown, ...events: unknown[]): string =>
   JSON.stringify({ result: { txs: [{ height, tx_result: { events } }] } })
 
@@ -80,16 +83,16 @@ for (const [what, status, body, code] of [
   [
     'the event of another View',
     200,
-    answerOf('7', eventOf('0x1', 'x')),
+    answerOf('7', ...eventsOf('0x1')),
     'REGISTRY_ANSWER_MALFORMED',
   ],
   [
     'a height of 16 digits',
     200,
-    answerOf('9'.repeat(16), eventOf(address, 'x')),
+    answerOf('9'.repeat(16), ...eventsOf(address)),
     'REGISTRY_ANSWER_MALFORMED',
   ],
-  ['no height', 200, answerOf(7, eventOf(address, 'x')), 'REGISTRY_ANSWER_MALFORMED'],
+  ['no height', 200, answerOf(7, ...eventsOf(address)), 'REGISTRY_ANSWER_MALFORMED'],
   ['too many values', 200, `[${'0,'.repeat(20_000)}0]`, 'REGISTRY_ANSWER_TOO_LARGE'],
   ['too much', 200, ' '.repeat(16 * 1024 * 1024 + 1), 'REGISTRY_ANSWER_TOO_LARGE'],
 ] as const)
@@ -121,7 +124,12 @@ test('the newest transaction of each kind is asked for, with the password of the
     const { authorization, 'content-type': type } = request.headers
     asked.push([request.method, request.url, authorization, type, method, params])
     response.end(
-      answerOf('9'.repeat(15), eventOf(address, 'x'), eventOf(address, 'y', 'timed_out')),
+      answerOf(
+        '9'.repeat(15),
+        eventOf(address, 'of another kind', 'retried'),
+        eventOf('0x1', 'of another View'),
+        ...[eventOf(address, 'x'), eventOf(address, 'y', 'timed_out')],
+      ),
     )
   })
   await once(server.listen(0, '127.0.0.1'), 'listening')
@@ -146,10 +154,11 @@ test('the newest transaction of each kind is asked for, with the password of the
 })
 
 test('a node that is not there is unreachable, and a stopped search ends with its reason', async () => {
-  const url = 'http://user:secret@127.0.0.1:1'
+  const [port = 0] = await freePorts(1)
+  const url = `http://user:secret@127.0.0.1:${port}`
   await assert.rejects(findRegistrationFailure(url, address, never), {
     code: 'REGISTRY_UNREACHABLE',
-    message: /^the registry chain at 127\.0\.0\.1:1 does not answer: /,
+    message: /^the registry chain at 127\.0\.0\.1:\d+ does not answer: .*ECONNREFUSED/,
   })
   const reason = new Error('stopped')
   await assert.rejects(findRegistrationFailure(url, address, AbortSignal.abort(reason)), reason)
