@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { ServiceError } from '../../src/errors.ts'
+import { checkInstructions } from '../../src/lens/instructions.ts'
 import { checkModule } from '../../src/lens/module-check.ts'
 import { body, leb, list, next, section, sized } from './support/module.ts'
 
@@ -201,4 +202,20 @@ test('a second memory is refused in every instruction that could name one', () =
     [0xfd, 84, 0x40, 0, 0, 0],
   ])
     assert.match(String(refusal(unreached(code))), /of another memory at byte \d+ .*more than one/)
+})
+
+test('blocks, and what leaves one or begins another, are counted, and how deep blocks are', () => {
+  const flowOf = (...code: readonly number[]) =>
+    checkInstructions({ bytes: Uint8Array.from(code), at: 0, end: code.length })
+  const [begin, end] = [[0x02, 0x40], 0x0b]
+  for (const block of [0x02, 0x03, 0x04])
+    assert.deepEqual(flowOf(block, 0x40, end), { depth: 1, branches: 1 })
+  for (const leaving of [[0x05], [0x0c, 0], [0x0d, 0], [0x0f]])
+    assert.deepEqual(flowOf(...leaving), { depth: 0, branches: 1 })
+  for (const other of [[0x00], [0x01], [0x10, 0], [0x1a], [0x41, 2]])
+    assert.deepEqual(flowOf(...other), { depth: 0, branches: 0 })
+  assert.deepEqual(flowOf(0x0e, 2, 0, 1, 0), { depth: 0, branches: 3 })
+  const nested = [...begin, ...begin, end, end]
+  assert.deepEqual(flowOf(...nested, ...begin, end), { depth: 2, branches: 3 })
+  assert.deepEqual(flowOf(...begin, end, ...begin, end), { depth: 1, branches: 2 })
 })
