@@ -76,7 +76,7 @@ export interface FollowerState {
   readonly blocks: BlockStore
   readonly votes: PendingVotes
   readonly seals: PendingSeals
-  /** What Hosts say themselves gave way. */
+  /** What accepted Hosts say themselves gave way. */
   readonly left: LeftBlocks
   /** Up to which height each Host has said itself what it has. */
   readonly told: ToldHeights

@@ -145,9 +145,13 @@ function pendingBytes({ pending }: FollowerState): number {
 }
 
 /** A Host says itself what gave way. */
-function onLeft({ votes, left, blocks }: FollowerState, host: string, above: number | null): void {
+function onLeft(
+  { parts, votes, left, blocks }: FollowerState,
+  host: string,
+  above: number | null,
+): void {
   votes.retract(host, above)
-  left.leave(host, above ?? -1, blocks.head())
+  if (parts.accepted.isAccepted(host)) left.leave(host, above ?? -1, blocks.head())
 }
 
 /** A Host says itself that it has a block, which may be the one that is stored. */

@@ -47,6 +47,7 @@ export function createGenesis({ feed, store, onGenesis, onFailure }: GenesisPart
       await adopt()
     },
     confirm() {
+      if (isConfirmed) return
       isConfirmed = true
       adopt().catch(onFailure)
     },

@@ -225,7 +225,7 @@ function toReport(view: KeptView, state: ViewState = noRows): ViewReport {
     blocks_left: state.blocksLeft,
     blocks_failed: state.blocksFailed,
     blocks_per_second: rate,
-    seconds_left: rate === null ? null : Math.ceil(state.blocksLeft / rate),
+    seconds_left: rate === null || rate === 0 ? null : Math.ceil(state.blocksLeft / rate),
     cost_ms: state.costMs,
     error: state.failure,
   }
