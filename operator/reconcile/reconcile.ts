@@ -18,7 +18,7 @@ import { evaluateResource } from './evaluation.ts'
 import { createKeyHolders } from './fetch/key-holders.ts'
 import type { KindLogic } from './fetch/kind-logic.ts'
 import { observedName } from './observe/observed-name.ts'
-import { previousMessage } from './statements/conditions.ts'
+import { isReported } from './statements/conditions.ts'
 import { isPassing, problemOfSpec } from './statements/problem.ts'
 import { type Findings, nothingFound } from './status/findings.ts'
 import { ownStrayPods, stepsOf } from './steps.ts'
@@ -152,7 +152,6 @@ function logStop<R extends Workload, F>(
 ): void {
   const { problem } = findings
   if (isPassing(error)) run.log.debug({ err: error }, 'tried again soon')
-  if (problem === null || findings.error !== null) return
-  if (problem.message === previousMessage(resource, 'Stalled', problem.reason)) return
+  if (problem === null || findings.error !== null || isReported(resource, problem)) return
   run.log.warn({ err: error }, 'stopped until a person acts')
 }

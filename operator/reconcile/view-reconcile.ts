@@ -35,6 +35,7 @@ import {
   senderOf,
 } from './fetch/view-definition.ts'
 import { observedName } from './observe/observed-name.ts'
+import { isReported } from './statements/conditions.ts'
 import { isPassing, problemOf } from './statements/problem.ts'
 import { recordEvent } from './statements/record-event.ts'
 import { type ViewFindings, wantedViewStatus } from './status/view-status.ts'
@@ -140,9 +141,11 @@ async function reconcileView(context: ViewContext): Promise<ReconcileResult> {
   } catch (error) {
     if (run.signal.aborted || hasCode(error, 'OPERATOR_FENCED')) throw error
     const stop = stopOf(error)
+    const { problem } = stop
     const result = await report(context, { ...nothing, ...stop })
-    if (stop.problem === null && !isPassing(error)) throw error
-    if (stop.problem !== null) run.log.warn({ err: error }, 'stopped until a person acts')
+    if (problem === null && !isPassing(error)) throw error
+    if (problem !== null && !isReported(view, problem))
+      run.log.warn({ err: error }, 'stopped until a person acts')
     return result
   }
 }

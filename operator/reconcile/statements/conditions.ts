@@ -9,7 +9,7 @@ import type { Condition } from '../../api/status.ts'
 import type { Resource } from '../../api.ts'
 import type { Occurrence } from '../../runtime/event-recorder.ts'
 import type { WantedCondition } from '../../runtime/status-writer.ts'
-import type { Statements } from './problem.ts'
+import type { Problem, Statements } from './problem.ts'
 
 const definitions: Readonly<Record<string, ConditionDefinition>> = conditions
 const order = Object.keys(conditions) as ConditionType[]
@@ -33,6 +33,11 @@ export function previousMessage<T extends ConditionType>(
 ): string | null {
   const reported = status?.conditions?.find((condition) => condition.type === type)
   return reported?.reason === reason ? reported.message : null
+}
+
+/** Whether a status has this problem already, in these words. */
+export function isReported(resource: Resource, { reason, message }: Problem): boolean {
+  return previousMessage(resource, 'Stalled', reason) === message
 }
 
 /** What is worth an Event: conditions that have another reason than before, and one that `Stalled` does not have as well. */

@@ -259,13 +259,24 @@ test('what only a person can mend is a warning once, and again where something e
   assert.equal(warnings(), 2)
 })
 
-test('of a Host that is being deleted nothing is written any more', async () => {
+/** It has an address at which it says how it is. */
+async function run(by = room.reconcile): Promise<void> {
+  await room.edit<V1Pod & KubernetesObject>('Pod', 'mainnet-host-0', (pod) => {
+    pod.status = { ...pod.status, podIP: '10.0.0.1' }
+  })
+  await by(host)
+}
+
+test('of a Host that is being deleted nothing is written any more, and no pod is asked', async () => {
   await started()
+  await run()
+  assert.equal(room.watched(host), 1)
   await room.edit<Host>('Host', 'mainnet', ({ metadata }) =>
     Object.assign(metadata, { deletionTimestamp: '2026-01-01T12:00:00Z' }),
   )
   room.server.remove('/api/v1/namespaces/apps/services/mainnet-host')
   assert.deepEqual([await room.reconcile(host), room.writes()], [{}, []])
+  assert.equal(room.watched(host), 0)
 })
 
 for (const kind of ['Pod', 'PersistentVolumeClaim'] as const) {
@@ -310,7 +321,11 @@ test('of two operators that watch one namespace one goes on, and both say so', a
   await one(host)
   assert.equal(managedBy(), 'a/one')
   assert.deepEqual(room.writes(), ['PATCH services mainnet-host'])
+  await room.start(host)
+  await run(one)
+  assert.equal(room.watched(host), 1)
   assert.deepEqual(await two(host), { requeueAfterMs: 600_000 })
+  assert.equal(room.watched(host), 0)
   const remedy =
     'Uninstall one of the two, or have them watch different namespaces (scope of the chart).'
   assert.equal(

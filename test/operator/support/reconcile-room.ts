@@ -18,6 +18,7 @@ import {
   openClusterView,
 } from '../../../operator/reconcile/observe/cluster-view.ts'
 import type { HealthView } from '../../../operator/reconcile/observe/health-view.ts'
+import { observedName } from '../../../operator/reconcile/observe/observed-name.ts'
 import { createReconcile } from '../../../operator/reconcile/reconcile.ts'
 import { createViewReconcile } from '../../../operator/reconcile/view-reconcile.ts'
 import { childNames } from '../../../operator/resources/names/names.ts'
@@ -53,6 +54,10 @@ interface ReconcileRoom {
   readonly events: string[]
   /** What the operator logs. */
   readonly log: CapturedLog
+  /** Observed names of those whose replicas were to be asked at once, in their order. */
+  readonly asked: string[]
+  /** How many addresses of a resource are asked again and again. */
+  watched(resource: Resource): number
   /** Reconciles a resource as it is at the API server; rejects where the controller would try again. */
   reconcile(resource: Resource): Promise<ReconcileResult>
   /** Writes an object as somebody else, and waits until the operator has seen it. */
@@ -93,6 +98,9 @@ interface State {
   readonly follows: readonly Follow[]
   readonly view: ClusterView
   readonly events: string[]
+  readonly asked: string[]
+  /** By observed name. */
+  readonly watched: Map<string, number>
   views: ReadonlyMap<number, HealthView | null>
   nowMs: number
   resources: number
@@ -166,6 +174,10 @@ export function reconcileRoom(namespace: string, timing: RoomTiming = {}): Recon
     get log() {
       return room.client.log
     },
+    get asked() {
+      return ofTest().asked
+    },
+    watched: (resource) => ofTest().watched.get(observedName(resource)) ?? 0,
     reconcile: async (resource) => await reconcileBy(reconciles, resource),
     put,
     async edit(kind, name, change) {
@@ -237,6 +249,8 @@ async function openState(client: Client, follows: Follow[], timing: RoomTiming):
     follows,
     view,
     events: [],
+    asked: [],
+    watched: new Map(),
     views: new Map(),
     nowMs: 0,
     resources: 1,
@@ -291,9 +305,10 @@ function reconcilesOf(state: State, self: string = 'viewmesh/operator'): Reconci
     api,
     view,
     observer: {
-      watch: () => undefined,
+      watch: (owner: string, { length }: readonly unknown[]) =>
+        void state.watched.set(owner, length),
       view: (_: string, { ordinal }: { readonly ordinal: number }) => state.views.get(ordinal),
-      checkNow: () => undefined,
+      checkNow: (owner: string) => void state.asked.push(owner),
       close: async () => undefined,
     },
     status: createStatusWriter({ fieldManager: 'tester-status' }, { api }),
