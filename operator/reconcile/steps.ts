@@ -114,7 +114,7 @@ export async function ownStrayPods<R extends Workload, F>(
   const { parts, resource } = context
   const state = observeState(parts, resource)
   if (resource.spec.paused || !isSetGone(state)) return null
-  return await writePodOwners(context, state, false)
+  return await writePodOwners(context, state, true)
 }
 
 function isSetGone({ set, isSetTerminating }: ObservedState): boolean {
@@ -124,9 +124,9 @@ function isSetGone({ set, isSetTerminating }: ObservedState): boolean {
 async function writePodOwners<R extends Workload, F>(
   { resource, parts, run }: ReconcileContext<R, F>,
   state: ObservedState,
-  isSetBeingRemoved: boolean,
+  areStray: boolean,
 ): Promise<unknown> {
-  const changes = podOwnerChanges(resource, state, isSetBeingRemoved)
+  const changes = podOwnerChanges(resource, state, areStray)
   return await applyPodOwners(parts, resource, changes, run)
 }
 

@@ -16,17 +16,15 @@ export interface PodOwnerChanges {
   readonly release: readonly KeptPod[]
 }
 
-/**
- * `isSetBeingRemoved` is true where the StatefulSet is being removed without its pods in this very reconcile.
- */
+/** `areStray`: their StatefulSet is gone, or goes without them, be it in this very reconcile. */
 export function podOwnerChanges(
   resource: Workload,
-  { pods, set, isSetTerminating }: Pick<ObservedState, 'pods' | 'set' | 'isSetTerminating'>,
-  isSetBeingRemoved: boolean,
+  { pods, set }: Pick<ObservedState, 'pods' | 'set'>,
+  areStray: boolean,
 ): PodOwnerChanges {
   const setUID = set?.metadata?.uid ?? null
   const ours = [...pods.values()].filter((pod) => isOurs(resource, pod, setUID))
-  if (set === null || isSetTerminating || isSetBeingRemoved) {
+  if (areStray) {
     return { own: ours.filter(({ owners }) => !isOwnedBy(resource, owners)), release: [] }
   }
   const adopted = ours.filter(({ controllerUID }) => controllerUID === setUID)

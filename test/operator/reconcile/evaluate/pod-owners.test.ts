@@ -23,8 +23,7 @@ interface Given {
   readonly labels?: Readonly<Record<string, string>>
   readonly deletionTimestamp?: Date
   readonly live?: V1StatefulSet | null
-  readonly isSetTerminating?: boolean
-  readonly isSetBeingRemoved?: boolean
+  readonly areStray?: boolean
 }
 
 /** What is done about the only pod: it gets the resource as an owner, or loses it. */
@@ -33,8 +32,7 @@ function changeOf({ owners = [], live = null, ...given }: Given): 'own' | 'relea
   const metadata = { name: podName(host, 0), uid: 'pod', labels, ownerReferences: [...owners] }
   const deletion = deletionTimestamp === undefined ? {} : { deletionTimestamp }
   const pods = new Map([[0, keepPod({ metadata: { ...metadata, ...deletion } })]])
-  const state = { pods, set: live, isSetTerminating: given.isSetTerminating ?? false }
-  const changes = podOwnerChanges(host, state, given.isSetBeingRemoved ?? false)
+  const changes = podOwnerChanges(host, { pods, set: live }, given.areStray ?? live === null)
   if (changes.own.length > 0) return 'own'
   return changes.release.length > 0 ? 'release' : 'nothing'
 }
@@ -48,10 +46,8 @@ test('a pod without a StatefulSet goes with its resource, until one has adopted 
 })
 
 test('a pod is owned before its StatefulSet is removed without it, and stays so', () => {
-  assert.equal(changeOf({ owners: [ofSet], live: set, isSetBeingRemoved: true }), 'own')
-  assert.equal(changeOf({ owners: [ofSet, own], live: set, isSetBeingRemoved: true }), 'nothing')
-  assert.equal(changeOf({ owners: [ofSet], live: set, isSetTerminating: true }), 'own')
-  assert.equal(changeOf({ owners: [ofSet, own], live: set, isSetTerminating: true }), 'nothing')
+  assert.equal(changeOf({ owners: [ofSet], live: set, areStray: true }), 'own')
+  assert.equal(changeOf({ owners: [ofSet, own], live: set, areStray: true }), 'nothing')
 })
 
 test('a pod that a StatefulSet is about to adopt is left to it', () => {
