@@ -86,9 +86,7 @@ export function addressStatement(
 }
 
 function machineStatement(resource: Workload, discovered: Addresses): AddressStatement {
-  const waiting = unknownOrdinals(
-    wantedOrdinals(resource).map((ordinal) => discovered[ordinal] ?? []),
-  )
+  const waiting = unknownOrdinals(discovered)
   if (waiting.length === 0) {
     return {
       reason: 'HostNetwork',

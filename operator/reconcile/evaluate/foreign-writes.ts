@@ -12,7 +12,7 @@ type Status = Resource['status']
 export interface ForeignWrites {
   /** Hash of the status as we wrote it last; null where that was overwritten, or was not yet written. */
   readonly own: string | null
-  /** When another one was found in its place, in milliseconds of a monotonic clock. */
+  /** When another one was found in its place last, in milliseconds of a monotonic clock. */
   readonly foundMs: readonly number[]
 }
 
@@ -32,7 +32,7 @@ export function ownWrite(before: ForeignWrites, status: Status): ForeignWrites {
 export function seenStatus(before: ForeignWrites, status: Status, nowMs: number): ForeignWrites {
   const { own, foundMs } = before
   if (own === null || own === hashOf(status)) return before
-  return { own: null, foundMs: [...foundMs.filter((atMs) => nowMs - atMs < withinMs), nowMs] }
+  return { own: null, foundMs: [...foundMs, nowMs].slice(-enough) }
 }
 
 /** Whether they were so many lately that it is another operator. */

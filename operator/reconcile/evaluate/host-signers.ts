@@ -55,7 +55,7 @@ export function hostSigners(host: Host, referred: readonly Referred[]): HostSign
     unknown: each.flatMap((one) => (one.accepted === null ? [one.generator] : [])),
     peers: referred.filter((one) => {
       const { accepted = null, said = null } = reported.get(nameOf(one)) ?? {}
-      return accepted === null || said === accepted
+      return said === accepted
     }),
   }
 }

@@ -65,10 +65,11 @@ export function storedView(cluster: Cluster, view: ViewResource): StoredView | n
   if (!kept?.ownerUIDs.includes(view.metadata.uid)) return null
   const { binaryData = {} } = liveChild<V1ConfigMap>(cluster, view, 'ConfigMap', name) ?? {}
   const known = `${view.status?.viewID}.view`
-  const keys = Object.keys(binaryData).filter((key) => viewFileID(key) !== null)
+  const files = Object.entries(binaryData)
+    .filter(([key]) => viewFileID(key) !== null)
+    .map(([key, bytes]): StoredView => ({ name: key, bytes }))
   // Others may have written keys beside ours.
-  const key = keys.includes(known) ? known : keys[0]
-  return key === undefined ? null : { name: key, bytes: binaryData[key] ?? '' }
+  return files.find((file) => file.name === known) ?? files[0] ?? null
 }
 
 /** Whether the query names a collection of another chain than the Host has. */

@@ -50,6 +50,19 @@ test('the replicas that run are registered as health targets', () => {
   assert.deepEqual(others, [])
 })
 
+test('a pod without an address, that goes, or of a removed replica, is no health target', () => {
+  const pod = running[0] ?? assert.fail()
+  const { metadata } = pod
+  const changed: readonly object[] = [
+    { ...pod, status: {} },
+    { ...pod, metadata: { ...metadata, deletionTimestamp: '2026-01-01T00:00:00Z' } },
+    { ...pod, metadata: { ...metadata, name: podName(host, 1) } },
+  ]
+  for (const object of changed) assert.deepEqual(registered([object as KubernetesObject]), [])
+  const suspended = { ...host, spec: { ...host.spec, suspend: true } }
+  assert.deepEqual(registered(running, '', suspended), [])
+})
+
 test('what may have a replica say something else is an occasion to ask it soon', () => {
   const pod = running[0] ?? assert.fail()
   const ready = { podIP: '10.0.0.1', conditions: [{ type: 'Ready', status: 'True' }] }

@@ -73,6 +73,7 @@ test('replicas on different chains are reported, with those that no Generator is
 test('where no Generator says which chain is right, a person decides', () => {
   const [issue] = issuesOf(naming(2), [storing(first), storing(second)])
   assert.match(issue?.remedy ?? '', /^See which chain is right, and have the other replicas fetch/)
+  assert.match(issue?.what ?? '', /; replica 1 with block 0 0xbbbbbbbbbbbb…\.$/)
   const [unlike] = issuesOf(naming(2), [storing(first), storing(second)], generator('one', third))
   assert.match(unlike?.remedy ?? '', /^See which chain is right/)
   const both = [generator('one', first), generator('two', second)]
@@ -104,6 +105,8 @@ test('a Host on another chain than its Generators is reported, though it hears n
     what: `At replica 0, 1 the chain with block 0 0xaaaaaaaaaaaa… is stored; Generator ${namespace}/one reads that with 0xbbbbbbbbbbbb….`,
     remedy: `Where the chain was created again, have its blocks fetched again: ${fetchAgain(0)}; else take that Generator off spec.generators.`,
   })
+  const failing = [storing(first, 'HOST_NO_SIGNER'), storing(first)]
+  assert.deepEqual(issuesOf(naming(2), failing, generator('one', second)), [issue])
   const reporting = [storing(first, 'HOST_GENESIS_MISMATCH'), storing(first)]
   assert.deepEqual(
     issuesOf(naming(2), reporting, generator('one', second)),

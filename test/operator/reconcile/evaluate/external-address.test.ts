@@ -32,6 +32,8 @@ test('the address of a load balancer is published to peers, by IP or by name', (
   assert.deepEqual(named, [['/dns4/lb.example.org/tcp/9171']])
   assert.equal(addressStatement(balanced, named).reason, 'LoadBalancer')
   assert.deepEqual(discover(balanced, [{}]), [[]])
+  const unmade = { ingress: new Map(), pods: new Map() }
+  assert.deepEqual(discoveredAddresses(balanced, unmade), [[]], 'before there is a Service')
 })
 
 test('a load balancer without an address is waited for, unless the spec gives one', () => {
@@ -187,6 +189,16 @@ test('a load balancer without an IP address hides a Host from dashboards, and no
   assert.equal(addressStatement(withP2p('LoadBalancer'), names).reason, 'LoadBalancer')
   const two = hostWith({ type: 'LoadBalancer', announce: [[ip]] }, { replicas: 2 })
   assert.match(addressStatement(two, [[], ...names]).message, / names in \/dns4\/lb\.example\.org/)
+})
+
+test('an address of a load balancer at which another peer answers is not called published', () => {
+  const addresses = [['/ip4/203.0.113.7/tcp/9171']]
+  const reasonOf = (finding: 'replica' | 'otherPeer'): string =>
+    addressStatement(hostWith({ type: 'LoadBalancer' }), addresses, new Map([[0, finding]])).reason
+  assert.deepEqual(
+    [reasonOf('replica'), reasonOf('otherPeer')],
+    ['LoadBalancer', 'HealthPortUnreachable'],
+  )
 })
 
 test('one replica behind a private load balancer is named, whatever the others have', () => {

@@ -30,6 +30,9 @@ test('the public address of a load balancer is checked for replicas that are rea
   assert.deepEqual(externalTargets(host, { ...running, pods: unready }), [])
   assert.deepEqual(externalTargets(host, { ...running, views: new Map([[0, null]]) }), [])
   assert.deepEqual(externalTargets(host, { ...running, views: new Map() }), [])
+  const removed = new Map([...running.pods, [1, { ...pod, uid: 'goes' }]])
+  const views = new Map([...running.views, [1, saying('two')]])
+  assert.deepEqual(externalTargets(host, { ...running, pods: removed, views }), [target])
 })
 
 test('one address is asked, of the kind that dashboards know first', () => {

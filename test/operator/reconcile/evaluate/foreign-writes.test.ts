@@ -27,6 +27,13 @@ test('three statuses that others wrote within an hour are another operator’s, 
   assert.equal(isWrittenByOthers(three, 3), true)
   assert.equal(isWrittenByOthers(three, hourMs), false)
   assert.equal(isWrittenByOthers(found([theirs, 0], [theirs, 2], [theirs, hourMs]), hourMs), false)
+  const later = found([theirs, hourMs], [theirs, hourMs + 1], [theirs, hourMs + 2])
+  assert.equal(isWrittenByOthers(later, hourMs + 2), true)
+})
+
+test('no more of them are remembered than count', () => {
+  const { foundMs } = found([theirs, 0], [theirs, 1], [theirs, 2], [theirs, 3])
+  assert.deepEqual(foundMs, [1, 2, 3])
 })
 
 test('one status counts once, however often it is seen before it is written again', () => {

@@ -145,7 +145,8 @@ test('a Generator of another chain signs nothing that counts', () => {
   const sepolia = saying('first', identity)
   const chain = { name: 'Ethereum', network: 'Sepolia' }
   const found = signersOf(naming(), { ...sepolia, spec: { ...sepolia.spec, chain } })
-  assert.deepEqual(summary(found).accepted, {})
+  assert.deepEqual(summary(found), { accepted: {}, peers: ['first', 'second'] })
+  assert.deepEqual(found.remembered, [])
 })
 
 test('a Generator that is named twice counts once', () => {

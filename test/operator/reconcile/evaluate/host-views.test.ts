@@ -4,6 +4,7 @@ import { labels } from '../../../../operator/api/annotations.ts'
 import type { ViewResource } from '../../../../operator/api.ts'
 import {
   askedViews,
+  currentParts,
   isForeign,
   placedViews,
   storedView,
@@ -94,12 +95,16 @@ test('a View is on the Hosts of its namespace that are not deleted, by name', ()
 
 test('the file of a View is in a ConfigMap that is its own, whatever others wrote beside it', () => {
   const view = viewNamed('x', { viewID: idOf('2') })
-  const stored = (object: KubernetesObject, of = view) => storedView(clusterOf(object), of)?.name
+  const stored = (object: KubernetesObject) => {
+    const found = storedView(clusterOf(object), view)
+    if (found !== null) assert.equal(found.bytes, `bytes of ${found.name}`)
+    return found?.name ?? found
+  }
   assert.equal(stored(keeping(view, fileOf('2'))), fileOf('2'))
   assert.equal(stored(keeping(view, fileOf('1'), fileOf('2'))), fileOf('2'))
   assert.equal(stored(keeping(view, 'note', fileOf('1'))), fileOf('1'))
-  assert.equal(stored(keeping(view, 'note')), undefined)
-  assert.equal(stored(mapOf(viewConfigName(view), 'another', [fileOf('2')])), undefined)
+  assert.equal(stored(keeping(view, 'note')), null)
+  assert.equal(stored(mapOf(viewConfigName(view), 'another', [fileOf('2')])), null)
   assert.equal(storedView(clusterOf(), view), null)
 })
 
@@ -129,12 +134,24 @@ test('a Host keeps a View that it has while the View is paused or its ConfigMap 
   const part = mapOf(viewPartName(host, 0), host.metadata.uid, [fileOf('1')])
   assert.deepEqual(filesWith({}, part), [fileOf('1')])
   assert.deepEqual(filesWith({ paused: true }, part), [fileOf('1')])
+  const second = mapOf(viewPartName(host, 1), host.metadata.uid, [fileOf('1')])
+  const first = mapOf(viewPartName(host, 0), host.metadata.uid, [])
+  assert.deepEqual(filesWith({ paused: true }, first, second), [fileOf('1')])
   const newer = keeping(viewNamed('x'), fileOf('2'))
   assert.deepEqual(filesWith({ paused: true }, part, newer), [fileOf('1')])
   assert.deepEqual(filesWith({ paused: true }, newer), [])
   assert.deepEqual(filesWith({}, part, newer), [fileOf('2')])
   const stranger = mapOf(viewPartName(host, 0), 'another', [fileOf('1')])
   assert.deepEqual(filesWith({}, stranger), [])
+})
+
+test('a ConfigMap of a Host is known as empty where it has no files, and others as missing', () => {
+  const { binaryData: _, ...empty } = mapOf(viewPartName(host, 0), host.metadata.uid, []) as {
+    readonly binaryData?: unknown
+  }
+  const [first, ...others] = currentParts(clusterOf(empty), host)
+  assert.deepEqual(first, {})
+  assert.deepEqual(new Set(others), new Set([null]))
 })
 
 test('a View is of another chain by its collection alone; one that is not valid is of none', () => {

@@ -187,6 +187,7 @@ test('a Secret of the user is never written: what it lacks is reported', () => {
       'Secret mine of identity.secretRef does not exist: create it with "0", each a secret of at least 32 random characters of its own, and keep a copy: kubectl create secret generic mine --namespace apps --from-literal=0="$(openssl rand -base64 32)"',
   })
   assert.equal(planIdentity(own, [fresh], true).lack?.reason, 'KeyMissing')
+  assert.equal(reasonOf({}, own), null)
 })
 
 test('two replicas with one key are refused, with the names of both and the way out', () => {
