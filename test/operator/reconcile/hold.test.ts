@@ -1,9 +1,9 @@
 /** What pods have to wait for: until it is there everything but the StatefulSet is written. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Generator } from '../../../operator/api.ts'
+import type { Generator, Host } from '../../../operator/api.ts'
 import type { KubernetesObject } from '../../../operator/runtime/client/kubernetes-object.ts'
-import { readGenerator } from '../../support/resources/operator-cases.ts'
+import { readGenerator, readHost } from '../../support/resources/operator-cases.ts'
 import { reconcileRoom } from '../support/reconcile-room.ts'
 
 const minimal = readGenerator('generator-minimal')
@@ -32,4 +32,29 @@ test('a Generator waits for the Secret that it names, then for its execution nod
   const service = { kind: 'Service', metadata: { namespace, name: 'geth' } }
   await room.put({ ...service, ...{ spec: { selector: { app: 'geth' } } } } as KubernetesObject)
   assert.deepEqual(await reconciled(), ['WaitingForStorage', true])
+})
+
+test('a Generator that is suspended waits for nothing, so that its pod goes', async () => {
+  const suspended = { ...generator, spec: { ...generator.spec, suspend: true } }
+  await room.put(suspended)
+  assert.deepEqual(await reconciled(), ['Suspended', true])
+})
+
+test('a Host waits for the Secret of its own keys, and has no pod without one', async () => {
+  const minimalHost = readHost('host-minimal')
+  const { metadata, spec } = minimalHost
+  const identity = { ...spec.identity, secretRef: { name: 'own' } }
+  const own = { metadata: { ...metadata, namespace }, spec: { ...spec, identity } }
+  const host: Host = { ...minimalHost, ...own }
+  const sets = async (): Promise<string[]> => {
+    room.pass(600_000)
+    await room.reconcile(host)
+    return room.writes().filter((write) => write.includes('statefulsets'))
+  }
+  await room.put(host)
+  assert.deepEqual(await sets(), [])
+  const secret = { kind: 'Secret', metadata: { namespace, name: 'own' } }
+  const data = { 0: Buffer.from('a'.repeat(43)).toString('base64') }
+  await room.put({ ...secret, ...{ data } } as KubernetesObject)
+  assert.deepEqual(await sets(), ['PATCH statefulsets mainnet-host'])
 })

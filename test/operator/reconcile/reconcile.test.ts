@@ -83,8 +83,33 @@ test('what is as it should be is written no more, also not by the next operator'
 test('of a paused Host nothing is written but its status', async () => {
   const paused = { ...host, spec: { ...host.spec, paused: true } }
   await room.put(paused)
-  await room.reconcile(paused)
+  for (const _ of [1, 2]) {
+    await room.reconcile(paused)
+    assert.match(room.condition(host, 'Paused')?.message ?? '', /Secret mainnet-host-connection/)
+  }
   assert.equal(ready(), 'False Paused 1')
+  assert.throws(() => room.read('Secret', 'mainnet-host-connection'))
+  assert.throws(() => room.read('StatefulSet', 'mainnet-host'))
+})
+
+test('keys that are to be deleted with the Host go with it as soon as its spec says so', async () => {
+  await started()
+  await room.edit<Host>('Host', 'mainnet', ({ spec }) =>
+    Object.assign(spec, { identity: { ...spec.identity, deletionPolicy: 'Delete' } }),
+  )
+  await room.reconcile(host)
+  assert.deepEqual(room.writes(), [
+    'PATCH secrets mainnet-host-keyring',
+    'PATCH persistentvolumeclaims keys-mainnet-host-0',
+  ])
+  const { metadata } = room.read<KubernetesObject>('Secret', 'mainnet-host-keyring')
+  const owners = (metadata ?? {}) as V1Pod['metadata']
+  assert.deepEqual(
+    owners?.ownerReferences?.map(({ uid }) => uid),
+    [host.metadata.uid],
+  )
+  await room.reconcile(host)
+  assert.deepEqual(room.writes(), [])
 })
 
 test('a spec that could not be written is not reported as ready, nor as observed', async () => {
@@ -259,17 +284,12 @@ test('what only a person can mend is a warning once, and again where something e
   assert.equal(warnings(), 2)
 })
 
-/** It has an address at which it says how it is. */
-async function run(by = room.reconcile): Promise<void> {
+test('of a Host that is being deleted nothing is written any more, and no pod is asked', async () => {
+  await started()
   await room.edit<V1Pod & KubernetesObject>('Pod', 'mainnet-host-0', (pod) => {
     pod.status = { ...pod.status, podIP: '10.0.0.1' }
   })
-  await by(host)
-}
-
-test('of a Host that is being deleted nothing is written any more, and no pod is asked', async () => {
-  await started()
-  await run()
+  await room.reconcile(host)
   assert.equal(room.watched(host), 1)
   await room.edit<Host>('Host', 'mainnet', ({ metadata }) =>
     Object.assign(metadata, { deletionTimestamp: '2026-01-01T12:00:00Z' }),
@@ -306,101 +326,3 @@ for (const kind of ['Pod', 'PersistentVolumeClaim'] as const) {
     assert.ok(room.writes().includes('PATCH statefulsets mainnet-host'))
   })
 }
-
-test('of two operators that watch one namespace one goes on, and both say so', async () => {
-  const [one, two] = [room.operator('a/one'), room.operator('b/two')]
-  const managedBy = (): unknown => room.read<Host>('Host', 'mainnet').status?.managedBy
-  await room.put(host)
-  await one(host)
-  assert.equal(managedBy(), 'a/one')
-  assert.deepEqual(room.writes().slice(-1), ['PATCH statefulsets mainnet-host'])
-
-  room.server.remove('/api/v1/namespaces/apps/services/mainnet-host')
-  assert.deepEqual(await two(host), { requeueAfterMs: 15_000 })
-  assert.equal(managedBy(), 'b/two')
-  await one(host)
-  assert.equal(managedBy(), 'a/one')
-  assert.deepEqual(room.writes(), ['PATCH services mainnet-host'])
-  await room.start(host)
-  await run(one)
-  assert.equal(room.watched(host), 1)
-  assert.deepEqual(await two(host), { requeueAfterMs: 600_000 })
-  assert.equal(room.watched(host), 0)
-  const remedy =
-    'Uninstall one of the two, or have them watch different namespaces (scope of the chart).'
-  assert.equal(
-    room.events.at(-1),
-    `LeftToOperator Operator b/two leaves it to operator a/one, which manages it as well. ${remedy}`,
-  )
-  const { status: value, reason, message } = room.condition(host, 'Contested') ?? {}
-  assert.deepEqual(
-    [value, reason, message],
-    ['True', 'OperatorsOverlap', `Operator b/two manages it as well; a/one goes on. ${remedy}`],
-  )
-
-  await one(host)
-  const written = room.server.requests.length
-  for (let round = 0; round < 10; round += 1) {
-    await two(host)
-    await one(host)
-  }
-  const later = room.server.requests.slice(written).filter(({ method }) => method !== 'GET')
-  assert.deepEqual(later, [])
-})
-
-test('an operator of an earlier version, which leaves no name, is noticed by what it writes', async () => {
-  await started()
-  const overwrite = async (): Promise<void> => {
-    await room.edit<Host & KubernetesObject>('Host', 'mainnet', ({ status: live }) => {
-      const conditions = (live?.conditions ?? []).filter(({ type }) => type === 'Ready')
-      Object.assign(live ?? {}, { conditions })
-    })
-    await room.reconcile(host)
-  }
-  await overwrite()
-  await overwrite()
-  assert.equal(room.condition(host, 'Contested'), undefined, 'that may have been a person')
-  await overwrite()
-  const { status: value, reason, message } = room.condition(host, 'Contested') ?? {}
-  assert.deepEqual([value, reason], ['True', 'OperatorsOverlap'])
-  assert.equal(
-    message,
-    'Something else writes this status as well, as an operator of an earlier version does that watches the namespace too; viewmesh/operator goes on. Uninstall one of the two, or have them watch different namespaces (scope of the chart).',
-  )
-  assert.ok(room.events.includes(`OperatorsOverlap ${message}`))
-  for (let round = 0; round < 5; round += 1) await room.reconcile(host)
-  room.pass(3_600_000)
-  await room.reconcile(host)
-  assert.equal(room.condition(host, 'Contested'), undefined)
-})
-
-test('what an operator managed that is gone is taken over, once it had time to object', async () => {
-  await room.put(host)
-  await room.operator('a/one')(host)
-  const two = room.operator('b/two')
-  assert.deepEqual(await two(host), { requeueAfterMs: 15_000 })
-  room.pass(15_000)
-  room.server.remove('/api/v1/namespaces/apps/services/mainnet-host')
-  room.writes()
-  await two(host)
-  assert.deepEqual(room.writes(), ['PATCH services mainnet-host'])
-  assert.equal(room.condition(host, 'Contested'), undefined)
-})
-
-test('a resource whose status another operator wrote first is left alone for a second', async () => {
-  const refuse = (code: number, reason: string): void => {
-    room.server.faults.clear()
-    room.server.faults.add(({ query }, response) => {
-      if (query['fieldManager'] !== 'viewmesh-operator-management') return false
-      send(response, code, status(code, reason))
-      return true
-    })
-  }
-  await room.put(host)
-  room.writes()
-  refuse(409, 'Conflict')
-  assert.deepEqual(await room.operator('a/one')(host), { requeueAfterMs: 1_000 })
-  assert.deepEqual(room.writes(), [])
-  refuse(403, 'Forbidden')
-  await assert.rejects(room.operator('a/one')(host), { code: 'OPERATOR_API_FORBIDDEN' })
-})

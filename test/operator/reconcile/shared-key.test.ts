@@ -47,6 +47,25 @@ test('of two Hosts with one key reconciled at once one runs, the other once that
   assert.deepEqual(sets(), [`PATCH statefulsets ${waits.metadata.name}-host`])
 })
 
+test('a Host whose claim has other keys hears of that before of a key that another one has', async () => {
+  const data = { '0': Buffer.from('a'.repeat(64)).toString('base64') }
+  const secret = { kind: 'Secret', metadata: { namespace, name: 'own' }, ...{ data } }
+  await room.put(secret as KubernetesObject)
+  await room.put(first)
+  await room.reconcile(first)
+  const claim = {
+    ...{ namespace, name: 'keys-second-host-0' },
+    labels: { [labels.name]: 'host', [labels.instance]: 'second', [labels.holds]: 'keys' },
+    annotations: { [records.keyringFingerprint]: 'f'.repeat(16) },
+  }
+  await room.put(second)
+  await room.reconcile(second)
+  assert.equal(stalled(second), 'DuplicateKey')
+  await room.put({ kind: 'PersistentVolumeClaim', metadata: claim })
+  await room.reconcile(second)
+  assert.equal(stalled(second), 'IdentityConflict')
+})
+
 test('a claim that was marked with the fingerprint of another Host takes its key from nobody', async () => {
   const [victim, thief] = ['victim', 'a-thief'].map((name): Host => {
     const { metadata, spec: wanted } = minimal

@@ -227,7 +227,21 @@ test('a Host with the View goes on while the View is paused', async () => {
     Object.assign(live, { spec: { ...live.spec, paused: true } }),
   )
   await room.reconcile(host)
+  await room.reconcile(view)
   assert.deepEqual(room.writes(), [])
+  assert.deepEqual(keysOf('mainnet-host-views-0'), [file.name])
+  assert.equal(said('Paused'), 'True NothingWaiting')
+})
+
+test('a View whose ConfigMap and lens are both gone is still counted at its Host', async () => {
+  await served()
+  for (const name of ['lenses', 'senders-view']) await room.remove('ConfigMap', name)
+  await room.reconcile(view)
+  await room.reconcile(host)
+  assert.equal(said('Validated'), 'False LensMissing')
+  const { served: count, rows } =
+    room.read<ViewResource & KubernetesObject>('View', 'senders').status ?? {}
+  assert.deepEqual([count, rows], ['1/1', 5])
   assert.deepEqual(keysOf('mainnet-host-views-0'), [file.name])
 })
 
@@ -347,4 +361,7 @@ test('of two operators the one whose name sorts first goes on with a View', asyn
     room.read<ViewResource & KubernetesObject>('View', 'senders').status?.managedBy,
     'a/operator',
   )
+  const { reason, message } = room.condition(view, 'Contested') ?? {}
+  assert.equal(reason, 'OperatorsOverlap')
+  assert.match(message ?? '', /^Operator b\/operator manages it as well; a\/operator goes on\. /)
 })

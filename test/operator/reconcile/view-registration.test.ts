@@ -84,6 +84,8 @@ test('a registered View is done: no further Job, and Hosts have it by the ID of 
     ...{ height: 12, gasUsed: '90000' },
   })
   assert.equal(said('Registered'), 'True Registered')
+  room.crowd(100)
+  assert.equal((await room.reconcile(view)).requeueAfterMs, 40_000, 'it waits for nothing')
   await room.reconcile(host)
   assert.deepEqual(keysOf('mainnet-host-views-0'), [`${idsOf(creator).id}.view`])
   room.restart()
