@@ -22,7 +22,7 @@ export function podOwnerChanges(
   { pods, set }: Pick<ObservedState, 'pods' | 'set'>,
   areStray: boolean,
 ): PodOwnerChanges {
-  const setUID = set?.metadata?.uid ?? null
+  const setUID = set?.metadata?.uid
   const ours = [...pods.values()].filter((pod) => isOurs(resource, pod, setUID))
   if (areStray) {
     return { own: ours.filter(({ owners }) => !isOwnedBy(resource, owners)), release: [] }
@@ -35,7 +35,7 @@ export function podOwnerChanges(
 function isOurs(
   resource: Workload,
   { labels, owners, controllerUID, isTerminating }: KeptPod,
-  setUID: string | null,
+  setUID: string | undefined,
 ): boolean {
   if (isTerminating || isOfFormer(resource, owners)) return false
   if (controllerUID !== null && controllerUID !== setUID) return false

@@ -3,11 +3,13 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { V1NetworkPolicy } from '@kubernetes/client-node'
 import type { Generator, Host } from '../../../operator/api.ts'
+import type { FetchParts } from '../../../operator/reconcile/fetch/kind-logic.ts'
 import { createHostLogic } from '../../../operator/reconcile/host-logic.ts'
 import { secretValue } from '../../../operator/resources/names/secret.ts'
 import { ports } from '../../../src/service/contract.ts'
 import {
   hostContext,
+  identity,
   peerID,
   readGenerator,
   readHost,
@@ -72,19 +74,25 @@ test('its replicas may say something else when a Generator is up, or says who an
   assert.equal(differing([occasionOf(), occasionOf({ head: 7 })]), 1)
 })
 
+/** What a Host that has pods is fetched with, at the beginning of 1970. */
+function fetchParts(): FetchParts {
+  const { clusterDomain, defaults } = hostContext
+  return {
+    api: room.client.api,
+    options: { clusterDomain, defaults },
+    recorded: emptyState.recordedDiscovered,
+    named: new Map(),
+    hadPods: true,
+    addresses: [],
+    now: () => new Date(0),
+    signal: new AbortController().signal,
+  }
+}
+
 test('a key that is no longer allowed is overwritten, where one was handed out', async () => {
   const tokenAfter = async (schemaSource: typeof reference | null): Promise<unknown> => {
-    const { clusterDomain, defaults } = hostContext
-    const { secrets } = await logicWith(source).fetch(host, {
-      api: room.client.api,
-      options: { clusterDomain, defaults },
-      recorded: { ...emptyState.recordedDiscovered, schemaSource },
-      named: new Map(),
-      hadPods: true,
-      addresses: [],
-      now: () => new Date(0),
-      signal: new AbortController().signal,
-    })
+    const recorded = { ...emptyState.recordedDiscovered, schemaSource }
+    const { secrets } = await logicWith(source).fetch(host, { ...fetchParts(), recorded })
     return secrets.map((secret) => [secret.metadata?.name, secretValue(secret, 'token')])
   }
   assert.deepEqual(await tokenAfter(null), [['mainnet-host-connection', undefined]])
@@ -115,4 +123,37 @@ test('schemas are asked for at pods of Generators, unless one is in the network 
   assert.deepEqual(targetsWith(source, another), [2])
   const moved = { ...another, spec: { ...another.spec, ...onMachine } }
   assert.deepEqual(targetsWith(source, moved), [undefined])
+})
+
+test('chain IDs are those of the Generators of its chain, by the block 0 that each says', () => {
+  const genesis = `0x${'ab'.repeat(32)}`
+  const saying = (name: string, chainID: number, chain: object = {}): Generator => ({
+    ...source,
+    metadata: { ...source.metadata, name },
+    spec: { ...source.spec, chain: { ...source.spec.chain, ...chain } },
+    status: { nodes: [{ ordinal: 0, genesis, chainID }] },
+  })
+  const named = ['own', 'foreign'].map((name) => ({ ...reference, name }))
+  const ofBoth: Host = { ...host, spec: { ...host.spec, generators: named } }
+  const logic = logicWith(saying('own', 1), saying('foreign', 7, { network: 'Another' }))
+  assert.deepEqual(logic.chainIDs(ofBoth), new Map([[genesis, 1]]))
+})
+
+test('what was accepted of its Generators is remembered, and nothing before that', () => {
+  assert.deepEqual(logicWith().remembered?.(host), {})
+  const signers = [{ generator: 'elsewhere/source', identity }]
+  assert.deepEqual(logicWith().remembered?.({ ...host, status: { signers } }), { signers })
+})
+
+test('a Generator that is not there is waited for where it would be seen', async () => {
+  const awaitedOf = async (isWatched: boolean): Promise<unknown> => {
+    const { Generator } = viewOf([]).resources
+    const reflectorOf: typeof Generator.reflectorOf = (namespace) =>
+      isWatched ? Generator.reflectorOf(namespace) : undefined
+    const logic = createHostLogic({ ...Generator, reflectorOf }, noViews)
+    const metadata = { ...host.metadata, creationTimestamp: new Date(0).toISOString() }
+    const { facts } = await logic.fetch({ ...host, metadata }, { ...fetchParts(), hadPods: false })
+    return facts.awaited
+  }
+  assert.deepEqual([await awaitedOf(true), await awaitedOf(false)], [reference, null])
 })

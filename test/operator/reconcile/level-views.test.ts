@@ -136,3 +136,10 @@ test('which Views have no room is known once the Host was looked at, and told wh
   assert.equal(lacking(), count - maxViewParts)
   assert.deepEqual(told, [host.metadata.name])
 })
+
+test('nothing is told of a Host that has room for all its Views', () => {
+  const { placed } = createHostPlaces(viewOf([host, ...views, ...kept] as never), () =>
+    assert.fail('there is room'),
+  )
+  assert.deepEqual(placed(host).left, [])
+})

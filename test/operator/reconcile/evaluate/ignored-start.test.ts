@@ -75,3 +75,10 @@ test('nothing is reported of the same start, an empty store, or one that is bein
   assert.equal(reported(claimsWith('21', { isTerminating: true }), { height: 50 }), undefined)
   assert.equal(reported([], { height: 50 }), undefined)
 })
+
+test('nothing is reported of a Host, and before a pod was made', () => {
+  const allClaims = claimsWith('21')
+  const host = readHost('host-minimal')
+  assert.equal(ignoredStartStatement(host, { allClaims, recorded: recordedOf() }), null)
+  assert.equal(ignoredStartStatement(minimal, { allClaims, recorded: null }), null)
+})

@@ -25,7 +25,13 @@ function endedWith(code: string): KeptPod {
 }
 
 const after = (minutes: number, pod: KeptPod): ReturnType<typeof keyTwiceStatement> =>
-  keyTwiceStatement({ pods: new Map([[0, pod]]), observedMs: endedMs + minutes * 60_000 })
+  keyTwiceStatement({
+    pods: new Map([
+      [0, pod],
+      [1, podWith(generator, {})],
+    ]),
+    observedMs: endedMs + minutes * 60_000,
+  })
 
 test('a Generator that stopped since its key runs twice is reported, also while it runs again', () => {
   assert.deepEqual(after(10, endedWith('GENERATOR_KEY_RUNS_TWICE')), {
