@@ -146,7 +146,7 @@ interface SeenJob {
 /** Terms are for one chain: where the spec names another one by now, it is prepared for that. Null where it does not. */
 export function afterMove(view: ViewResource): RegistrationFinding | null {
   const { state, attempt, creator, chainID, transaction } = registrationOf(view)
-  const { chainId } = view.spec.registration ?? {}
+  const chainId = view.spec.registration?.chainId
   if (state !== 'Prepared' || chainId === undefined || chainId === chainID) return null
   const status = { state: 'Preparing' as const, attempt: attempt + 1, ...(creator && { creator }) }
   const sent = transaction && `; transaction ${transaction.hash} may be there already`
@@ -156,14 +156,17 @@ export function afterMove(view: ViewResource): RegistrationFinding | null {
 }
 
 /** Failures after which what was prepared can never be in a block: its place is taken, or nobody signs it any more. */
-const lostCodes: readonly (string | null)[] = ['TOOLKIT_NONCE_TAKEN', 'TOOLKIT_PREPARED_INVALID']
+const lostCodes: readonly (JobFailure['code'] | undefined)[] = [
+  'TOOLKIT_NONCE_TAKEN',
+  'TOOLKIT_PREPARED_INVALID',
+]
 
 function isLostCode(failure: JobFailure | null): boolean {
-  return lostCodes.includes(failure?.code ?? null)
+  return lostCodes.includes(failure?.code)
 }
 
 /** Those after which it may never be: a person who asks gets another transaction. The chain takes a View once. */
-const finalCodes: readonly (string | null)[] = [
+const finalCodes: typeof lostCodes = [
   ...lostCodes,
   'TOOLKIT_REGISTRATION_REFUSED',
   'TOOLKIT_FEE_HIGH',
@@ -188,7 +191,7 @@ function again(
   if (!isByItself && !isAsked) return null
   const attempt = current.attempt + 1
   const { creator, chainID } = current
-  const isFinal = finalCodes.includes(failure?.code ?? null)
+  const isFinal = finalCodes.includes(failure?.code)
   const status: ViewRegistrationStatus = isFinal
     ? { state: 'Preparing', attempt, ...(creator && { creator }), ...(chainID && { chainID }) }
     : { ...current, attempt }
@@ -234,7 +237,22 @@ function retryLine({ metadata: { namespace, name } }: ViewResource): string {
   return `kubectl annotate view ${name} -n ${namespace} --overwrite viewmesh.io/reconcile-at=again`
 }
 
-const reasons: Readonly<Record<string, Reason>> = {
+/** Those that say by themselves what to do. */
+type RemediedReason = Extract<
+  Reason,
+  | 'SignerMissing'
+  | 'SignerInvalid'
+  | 'SignerChanged'
+  | 'BalanceLow'
+  | 'FeeHigh'
+  | 'WrongChain'
+  | 'Unreachable'
+  | 'Refused'
+  | 'NonceTaken'
+  | 'NotMined'
+>
+
+const reasons: Readonly<Record<string, RemediedReason>> = {
   TOOLKIT_INPUT_UNREADABLE: 'SignerMissing',
   TOOLKIT_WALLET_INVALID: 'SignerInvalid',
   TOOLKIT_SIGNER_CHANGED: 'SignerChanged',
@@ -256,21 +274,21 @@ function failedStatement(view: ViewResource, seen: SeenJob): Statement<Reason> {
   if (isSilent(seen)) {
     return { reason: 'JobFailing', message: silentText(view, name) }
   }
-  const reason = reasons[failure?.code ?? ''] ?? 'JobFailing'
+  const reason = reasons[failure?.code ?? '']
   const what = withoutStop(
     failure?.message ?? obstacle ?? job.failure ?? 'it failed, and its pods say nothing',
   )
-  if (reason === 'JobFailing') {
-    return { reason, message: endedText(view, seen, what) }
+  if (reason === undefined) {
+    return { reason: 'JobFailing', message: endedText(view, seen, what) }
   }
   return { reason, message: remedied(view, reason, what) }
 }
 
-function remedied(view: ViewResource, reason: Reason, what: string): string {
+function remedied(view: ViewResource, reason: RemediedReason, what: string): string {
   const { namespace } = view.metadata
   const { name: secret = '', key = '' } = view.spec.registration?.signerSecretRef ?? {}
   const retry = retryLine(view)
-  const texts: Partial<Record<Reason, string>> = {
+  const texts: Readonly<Record<RemediedReason, string>> = {
     SignerMissing: `There is no key ${key} in Secret ${secret}. Create it: kubectl create secret generic ${secret} -n ${namespace} --from-file=${key}=FILE`,
     SignerInvalid: `Key ${key} of Secret ${secret} is no private key. Put one there, as 64 hex digits.`,
     SignerChanged: `${what}. Put the first key back into Secret ${secret}, or create another View.`,
@@ -285,5 +303,5 @@ function remedied(view: ViewResource, reason: Reason, what: string): string {
         : `${what}. This is not the first time, so see whether registration.rpcUrl is right and what else the signer sends, then have it prepared again: ${retry}`,
     NotMined: `${what}. The same transaction is sent again ten minutes later; see at a node of the chain what becomes of nonce ${registrationOf(view).transaction?.nonce}.`,
   }
-  return texts[reason] ?? `${what}.`
+  return texts[reason]
 }

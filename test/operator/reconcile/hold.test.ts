@@ -1,8 +1,11 @@
 /** What pods have to wait for: until it is there everything but the StatefulSet is written. */
 import assert from 'node:assert/strict'
+import { tmpdir } from 'node:os'
 import { test } from 'node:test'
+import type { V1Pod } from '@kubernetes/client-node'
 import type { Generator, Host } from '../../../operator/api.ts'
 import type { KubernetesObject } from '../../../operator/runtime/client/kubernetes-object.ts'
+import { readSecretFile } from '../../../src/service/settings/secret-file.ts'
 import { readGenerator, readHost } from '../../support/resources/operator-cases.ts'
 import { reconcileRoom } from '../support/reconcile-room.ts'
 
@@ -32,6 +35,44 @@ test('a Generator waits for the Secret that it names, then for its execution nod
   const service = { kind: 'Service', metadata: { namespace, name: 'geth' } }
   await room.put({ ...service, ...{ spec: { selector: { app: 'geth' } } } } as KubernetesObject)
   assert.deepEqual(await reconciled(), ['WaitingForStorage', true])
+})
+
+test('what is lost later stops only what would need new pods', async () => {
+  const waiting: Generator = {
+    ...minimal,
+    spec: {
+      ...minimal.spec,
+      upstream: { service: { name: 'geth', httpPort: 8545, colocate: 'None' } },
+    },
+  }
+  const service = { kind: 'Service', metadata: { namespace, name: 'geth' } }
+  room.server.put(`/api/v1/namespaces/${namespace}/services/geth`, {
+    ...{ ...service, spec: { selector: { app: 'geth' } } },
+  } as KubernetesObject)
+  await room.put(waiting)
+  await room.reconcile(waiting)
+  await room.start(waiting)
+  room.writes()
+  assert.deepEqual(await reconciled(), ['AllReady', false])
+  room.server.remove(`/api/v1/namespaces/${namespace}/services/geth`)
+  assert.deepEqual(await reconciled(), ['AllReady', false])
+
+  await room.edit<V1Pod & KubernetesObject>('Pod', 'mainnet-generator-0', (pod) => {
+    const message = readSecretFile('DB_KEYRING_SECRET_FILE', tmpdir()).problem ?? ''
+    const err = { code: 'CONFIG_INVALID', message }
+    const terminated = { exitCode: 1, message: JSON.stringify({ level: 'fatal', err }) }
+    Object.assign(pod.metadata ?? {}, { creationTimestamp: '2026-01-01T11:00:00Z' })
+    const containerStatuses = [{ name: 'generator', ready: false, lastState: { terminated } }]
+    Object.assign(pod, { status: { ...pod.status, containerStatuses } })
+  })
+  room.pass(600_000)
+  await room.reconcile(waiting)
+  assert.deepEqual(room.writes(), [], 'the pod would not be created again')
+
+  await room.edit<Generator & KubernetesObject>('Generator', 'mainnet', ({ spec }) =>
+    Object.assign(spec, { image: { ...spec.image, tag: 'another' } }),
+  )
+  assert.deepEqual(await reconciled(), ['WaitingForUpstream', false])
 })
 
 test('a Generator that is suspended waits for nothing, so that its pod goes', async () => {

@@ -95,3 +95,20 @@ test('where the keys are lost meanwhile, the StatefulSet goes before a pod is ch
     'PATCH pods mainnet-host-0',
   ])
 })
+
+test('a StatefulSet that somebody else removes leaves its pods to the Host', async () => {
+  await growing({ storage: host.spec.storage })
+  await room.edit<KubernetesObject>('StatefulSet', 'mainnet-host', ({ metadata }) =>
+    Object.assign(metadata ?? {}, { deletionTimestamp: '2026-01-01T12:00:00Z' }),
+  )
+  await room.reconcile(host)
+  assert.deepEqual(room.writes(), [
+    'PATCH pods mainnet-host-0',
+    'PATCH configmaps mainnet-host-config',
+  ])
+  const { metadata } = room.read<V1Pod & KubernetesObject>('Pod', 'mainnet-host-0')
+  assert.deepEqual(
+    metadata?.ownerReferences?.map(({ uid }) => uid),
+    [host.metadata.uid],
+  )
+})

@@ -147,6 +147,19 @@ test('what a Job says is taken only if it is done, and if that is what its step 
     const running = after({ status, said, job: { state: 'running' } })
     assert.deepEqual(running, underWay(viewAt(status)))
   }
+  for (const [status, said] of [
+    [preparing, { prepared: terms }],
+    [prepared, { registered }],
+  ] as const) {
+    const running = after({ status, said, job: { state: 'running' } })
+    assert.deepEqual(running, underWay(viewAt(status)))
+    assert.equal(after({ status, said, job: { state: 'failed' } }).status, status)
+  }
+  const failure = { code: null, message: 'Hello.' }
+  assert.equal(
+    after({ status: prepared, said: { failure } }).statement.message,
+    `Job senders-job came to nothing: Hello. ${remedy} ${described} ${later}`,
+  )
 })
 
 test('a Job that cannot work says what keeps it, and what to do about that', () => {
