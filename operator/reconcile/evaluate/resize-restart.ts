@@ -28,11 +28,8 @@ export type RestartFacts = Pick<
 export function podToRestart(resource: Workload, facts: RestartFacts): Restart | null {
   if (!resource.spec.storage.restartToResize || !isSetKept(facts)) return null
   const wanted = restarts(resource, facts)
-  return (
-    wanted.find(({ pod }) => !pod.isReady) ??
-    wanted.find(({ ordinal }) => mayBeReplaced(resource, facts, ordinal)) ??
-    null
-  )
+  const [ready = null] = mayOneBeMissing(resource, facts) ? wanted : []
+  return wanted.find(({ pod }) => !pod.isReady) ?? ready
 }
 
 /** Whether there is a StatefulSet that recreates a deleted pod. */
@@ -42,10 +39,7 @@ function isSetKept({ set, counts, isSetTerminating, isParked }: RestartFacts): b
 }
 
 /** All pods that are to be replaced, the last one first. */
-function restarts(
-  resource: Workload,
-  { observedMs, claims, pods }: RestartFacts,
-): (Restart & { readonly ordinal: number })[] {
+function restarts(resource: Workload, { observedMs, claims, pods }: RestartFacts): Restart[] {
   return wantedOrdinals(resource)
     .reverse()
     .flatMap((ordinal) => {
@@ -55,7 +49,7 @@ function restarts(
       if (pod === undefined || pod.isTerminating || waiting.length === 0) return []
       // A claim that was deleted is there for as long as its pod is.
       if (own.some(({ claim }) => claim.isTerminating)) return []
-      return [{ ordinal, pod, claims: waiting.map(({ claim }) => claim.name) }]
+      return [{ pod, claims: waiting.map(({ claim }) => claim.name) }]
     })
 }
 
@@ -66,20 +60,12 @@ function isWaiting({ claim }: PlacedClaim, pod: KeptPod | undefined, nowMs: numb
   return typeof pod?.createdMs === 'number' && pod.createdMs < startWantedMs
 }
 
-/** Whether a ready pod may be missing for a while: all others are ready, and none is replaced anyway. */
-function mayBeReplaced(
-  resource: Workload,
-  { counts, pods }: RestartFacts,
-  ordinal: number,
-): boolean {
+/** Whether a ready pod may be missing for a while: all are ready, and none is replaced anyway. */
+function mayOneBeMissing(resource: Workload, { counts, pods }: RestartFacts): boolean {
   if (counts === null || isRollingOut(resource, counts)) return false
-  return areOthersReady(resource, pods, ordinal)
-}
-
-function areOthersReady(resource: Workload, pods: RestartFacts['pods'], besides: number): boolean {
   return wantedOrdinals(resource)
-    .filter((ordinal) => ordinal !== besides)
-    .every((ordinal) => pods.get(ordinal)?.isReady === true && !pods.get(ordinal)?.isTerminating)
+    .map((ordinal) => pods.get(ordinal))
+    .every((pod) => pod?.isReady === true && !pod.isTerminating)
 }
 
 /** What becomes of claims whose pods have to be started. */

@@ -117,6 +117,12 @@ test('a ready pod waits while another one is not ready, is going or is missing',
   assert.equal(chosen(podsOf(podAt(0), podAt(1, older, false))), null)
   assert.equal(chosen(podsOf(podAt(0), { ...podAt(1), isTerminating: true })), null)
   assert.equal(chosen(podsOf(podAt(0))), null)
+  const of = (replicas: number): Host => ({ ...host, spec: { ...host.spec, replicas } })
+  const three = podsOf(podAt(0), podAt(1), podAt(2, older, false))
+  assert.equal(chosen(three, of(3)), null)
+  const chosenFirst = ['mainnet-host-0', 'data-mainnet-host-0']
+  assert.deepEqual(chosen(podsOf(podAt(0), podAt(1), podAt(2)), of(3)), chosenFirst)
+  assert.deepEqual(chosen(podsOf(podAt(0)), of(1)), chosenFirst)
 })
 
 test('pods that are not ready go at once: where all volumes are full, none becomes ready before', () => {

@@ -5,6 +5,7 @@ import type { Host } from '../../../../operator/api.ts'
 import type { HostSigners } from '../../../../operator/reconcile/evaluate/host-signers.ts'
 import { signersStatement } from '../../../../operator/reconcile/evaluate/signers-statement.ts'
 import { type HealthView, parseHealth } from '../../../../operator/reconcile/observe/health-view.ts'
+import { unobserved } from '../../../../operator/reconcile/observe/reporting-replicas.ts'
 import type { FailureReport } from '../../../../src/service/contract.ts'
 import { startingState, toHealthReport } from '../../../../src/service/health/health-report.ts'
 import { identity, readHost } from '../../../support/resources/operator-cases.ts'
@@ -51,7 +52,7 @@ test('signers that are heard and agree', () => {
 })
 
 test('the condition is Unobserved where no pod answers, or where pods are of an earlier version', () => {
-  assert.equal(reported([null]).reason, 'Unobserved')
+  assert.deepEqual(reported([null]), unobserved)
   assert.deepEqual(reported([{ ...telling(), trust: null }]), {
     reason: 'Unobserved',
     message: 'The pods run a version that does not report which signers it accepts.',
@@ -62,7 +63,9 @@ test('the condition is Unobserved where no pod answers, or where pods are of an 
 test('sides that disagree are named as the Host names them, with the Generators that they are', () => {
   const sides = `The accepted signers do not agree: ${identity.slice(0, 12)}… on block 7 (0xaaaaaaaaaa…); ${other.slice(0, 12)}… on block 8 (0xbbbbbbbbbb…); block 5 (0xcccccccccc…) is shared by most`
   const disagree = failure('HOST_SIGNERS_DISAGREE', `${sides}.`)
-  assert.deepEqual(reported([telling(), telling(disagree), telling(disagree)], { accepted }), {
+  const views = [telling(), telling(disagree), telling(disagree)]
+  const silent = { generator: 'validators/second', identity: `02${'b'.repeat(64)}` }
+  assert.deepEqual(reported(views, { accepted: [...accepted, silent] }), {
     reason: 'SignersDisagree',
     message: `Replica 1, 2: ${sides} (HOST_SIGNERS_DISAGREE). ${identity.slice(0, 12)}… is Generator validators/first. Do what the program says.`,
   })

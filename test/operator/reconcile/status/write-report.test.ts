@@ -3,9 +3,13 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { requests } from '../../../../operator/api/annotations.ts'
 import type { Resource } from '../../../../operator/api.ts'
+import type { ReconcileParts } from '../../../../operator/reconcile/apply/reconcile-parts.ts'
+import { nothingKnown } from '../../../../operator/reconcile/apply/resource-memory.ts'
+import { writeReport } from '../../../../operator/reconcile/status/write-report.ts'
 import type { KubernetesObject } from '../../../../operator/runtime/client/kubernetes-object.ts'
 import { readHost } from '../../../support/resources/operator-cases.ts'
 import { lensDefinition, lensMap, viewWith } from '../../../support/resources/view-cases.ts'
+import { viewOf } from '../../support/operator-view.ts'
 import { reconcileRoom } from '../../support/reconcile-room.ts'
 
 const host = readHost('host-minimal')
@@ -44,6 +48,18 @@ test('among a thousand resources one that waits is reconciled again soon, and th
   assert.equal(await pauseMs(), 60_000, 'when it is to be warned of that no Host has it')
   room.pass(60_000)
   assert.equal(await pauseMs(), 400_000)
+})
+
+test('what was found of a resource is not said of another one that has its name by now', async () => {
+  const another = { ...host, metadata: { ...host.metadata, uid: 'another' } }
+  const { Host } = viewOf([another as KubernetesObject]).resources
+  const write = (): never => assert.fail('the other one is left alone')
+  const parts = { informer: Host, status: { write } } as unknown as ReconcileParts<typeof host>
+  const status = { conditions: [], facts: {}, figures: {} }
+  const report = { status, problem: null, error: null, isWaiting: false, asked: [] }
+  const memory = { objects: nothingKnown(), pendingWarnings: new Map() }
+  const { signal } = new AbortController()
+  assert.equal(await writeReport(parts, host, memory, report, signal), null)
 })
 
 /** Of a Host whose keys are in a Secret that nobody has made. */
