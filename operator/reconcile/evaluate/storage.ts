@@ -18,7 +18,7 @@ import {
   wantedOrdinals,
   wantedReplicas,
 } from '../../resources/names/names.ts'
-import { largerSize, parseQuantity } from '../../resources/names/quantity.ts'
+import { largerSize } from '../../resources/names/quantity.ts'
 import { needsStart, type PlacedClaim } from '../observe/claim.ts'
 import { type HealthView, hasStarted } from '../observe/health-view.ts'
 import { previousMessage } from '../statements/conditions.ts'
@@ -171,7 +171,7 @@ function sizesText(claims: readonly PlacedClaim[]): string {
 }
 
 function isSmaller(size: string, than: string): boolean {
-  return (parseQuantity(size) ?? 0) < (parseQuantity(than) ?? 0)
+  return largerSize(size, than) !== size
 }
 
 /** By ordinal, of running pods: null where one does not answer, undefined before it was asked. */

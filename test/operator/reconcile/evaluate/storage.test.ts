@@ -61,6 +61,7 @@ function saying(errors: readonly object[], peer: string | null = 'me'): Views {
 
 test('bound claims of the wanted size are ready', () => {
   assert.equal(reported(host, [keys, placed('data')]).reason, 'Bound')
+  assert.equal(reported(host, [keys, placed('data')], new Map()).reason, 'Bound')
 })
 
 test('unbound claims are named with their class and a command that says why, missing ones apart', () => {

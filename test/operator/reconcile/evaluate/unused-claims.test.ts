@@ -68,7 +68,7 @@ test('without a Secret, without a key in it, or without times, no claim is taken
   const claims = [keysClaim(0), keysClaim(1)]
   assert.deepEqual(found(claims, host, { ...keyring, createdMs: null }), [])
   assert.deepEqual(found(claims, host, { ...keyring, fingerprints: new Map() }), [])
-  assert.deepEqual(found(claims, minimal), [])
+  assert.deepEqual(found(claims, { ...host, metadata: minimal.metadata }), [])
   const timeless = keysClaim(1, { more: { creationTimestamp: undefined } })
   assert.deepEqual(found([timeless]), [])
 })

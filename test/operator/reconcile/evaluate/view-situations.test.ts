@@ -96,6 +96,7 @@ test('nothing is said of a Host before each replica that runs was asked', () => 
 test('pods read Views where a container has the folder, and so do those still to be made', () => {
   const folder = ['HOST_PORT', environment.viewsDir]
   assert.equal(situationOf({ containers: [['HOST_PORT']] }).isOutdated, true)
+  assert.equal(situationOf({ containers: [[]] }).isOutdated, true)
   assert.equal(situationOf({ containers: [[], ['HOST_PORT'], folder] }).isOutdated, false)
   assert.equal(situationOf({}).isOutdated, false)
   assert.equal(situationOf({ view: byID, containers: [['HOST_PORT']] }).isOutdated, false)

@@ -88,6 +88,13 @@ test('nobody is asked once all pods are made, or before the StatefulSet was look
   assert.equal(asked.length, 1)
 })
 
+test('nobody is asked where there is no StatefulSet', async () => {
+  const list = async (): Promise<never> => assert.fail('somebody was asked')
+  const state = { counts: null, set: null, pods: new Map(), observedMs: noonMs }
+  const { signal } = new AbortController()
+  assert.equal(await findFailedCreate({ list } as never, host, state, signal), null)
+})
+
 test('what the API server fails at is told, but for Events that nobody may read', async () => {
   const failing = async (code: number, reason: string): Promise<unknown> => {
     const body = JSON.stringify({ kind: 'Status', code, reason })
