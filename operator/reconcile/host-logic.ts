@@ -113,9 +113,9 @@ function tokenSecret(host: Host, { token, isTakenBack }: GeneratorSchema): V1Sec
 /** Changes when a Generator comes, goes, has its first keys, or changes whom it allows. */
 function allowances(host: Host, all: readonly Referred[]): unknown {
   return all.map(({ generator }) => [
-    generator?.metadata.uid ?? null,
+    generator?.metadata.uid,
     generator !== null && wasReconciled(generator),
     generator?.spec.schemaAuth.allowedNamespaces?.includes(host.metadata.namespace) ?? false,
-    generator?.spec.schemaAuth.keysSecretRef ?? null,
+    generator?.spec.schemaAuth.keysSecretRef,
   ])
 }

@@ -104,8 +104,7 @@ function urgencyOf({ metadata, status }: Resource): Urgency {
 
 function specMarkOf({ metadata }: Resource): string {
   const { uid, generation, labels, annotations, deletionTimestamp } = metadata
-  const marks = [labels ?? {}, annotations ?? {}, deletionTimestamp ?? null]
-  return canonicalJson([uid, generation, ...marks])
+  return canonicalJson([uid, generation, labels, annotations, deletionTimestamp])
 }
 
 function addOwner(controllers: Controllers, { before, after }: Change<Belonging<unknown>>): void {
@@ -115,11 +114,11 @@ function addOwner(controllers: Controllers, { before, after }: Change<Belonging<
 
 /** Whether Hosts may have another peer or another schema to go by, or something else to say of a peer. */
 function concernsHosts({ before, after }: Change<Generator>): boolean {
-  return interestOf(before?.value ?? null) !== interestOf(after?.value ?? null)
+  return interestOf(before?.value) !== interestOf(after?.value)
 }
 
-function interestOf(generator: Generator | null): string {
-  if (generator === null) return ''
+function interestOf(generator: Generator | undefined): string {
+  if (generator === undefined) return ''
   const { metadata, spec, status } = generator
   const peers = (status?.nodes ?? []).map(({ peerID, identity, genesis, chainID }) => [
     peerID,
@@ -146,8 +145,8 @@ function interestInView(view: Cached<ViewResource> | null): string {
   const { metadata, spec, status } = view.value
   const { uid, deletionTimestamp } = metadata
   const isRegistered = spec.registration !== undefined
-  const selection = [spec.hostSelector, spec.paused, spec.registryID ?? null, isRegistered]
-  return canonicalJson([uid, deletionTimestamp ?? null, ...selection, status?.viewID ?? null])
+  const selection = [spec.hostSelector, spec.paused, spec.registryID, isRegistered]
+  return canonicalJson([uid, deletionTimestamp, ...selection, status?.viewID])
 }
 
 /** Keys of the Hosts that a View selects, or selected. */

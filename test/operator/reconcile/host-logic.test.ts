@@ -5,6 +5,7 @@ import type { V1NetworkPolicy } from '@kubernetes/client-node'
 import type { Generator, Host } from '../../../operator/api.ts'
 import type { FetchParts } from '../../../operator/reconcile/fetch/kind-logic.ts'
 import { createHostLogic } from '../../../operator/reconcile/host-logic.ts'
+import { childNames } from '../../../operator/resources/names/names.ts'
 import { secretValue } from '../../../operator/resources/names/secret.ts'
 import { ports } from '../../../src/service/contract.ts'
 import {
@@ -102,6 +103,35 @@ test('a key that is no longer allowed is overwritten, where one was handed out',
   ])
 })
 
+test('a Host is handed the key of a Generator that allows its namespace', async () => {
+  const { metadata, spec } = source
+  const allowing: Generator = {
+    ...source,
+    spec: { ...spec, schemaAuth: { allowedNamespaces: [host.metadata.namespace] } },
+  }
+  const { schemaKeys } = childNames(allowing)
+  const data = { keys: Buffer.from('one').toString('base64') }
+  room.server.put(`/api/v1/namespaces/${metadata.namespace}/secrets/${schemaKeys}`, {
+    ...{ kind: 'Secret', metadata: { name: schemaKeys }, data },
+  })
+  const { facts, secrets } = await logicWith(allowing).fetch(host, fetchParts())
+  assert.deepEqual(facts.schemaSource, reference)
+  const [handed] = secrets.filter((secret) => secret.metadata?.name === 'mainnet-host-schema-keys')
+  assert.equal(handed && secretValue(handed, 'token'), 'one')
+})
+
+test('what is read for a Host are also the Generators that it names, where they are watched', () => {
+  const { Generator } = viewOf([]).resources
+  assert.deepEqual(
+    logicWith()
+      .alsoRead?.(host)
+      .map(({ type }) => type.kind),
+    ['Generator'],
+  )
+  const unwatched = createHostLogic({ ...Generator, reflectorOf: () => undefined }, noViews)
+  assert.deepEqual(unwatched.alsoRead?.(host), [])
+})
+
 test('schemas are asked for at pods of Generators, unless one is in the network of its machine', () => {
   const onMachine = { podTemplate: { spec: { hostNetwork: true } } }
   const another = { ...source, metadata: { ...source.metadata, name: 'another' } }
@@ -153,7 +183,8 @@ test('a Generator that is not there is waited for where it would be seen', async
     const logic = createHostLogic({ ...Generator, reflectorOf }, noViews)
     const metadata = { ...host.metadata, creationTimestamp: new Date(0).toISOString() }
     const { facts } = await logic.fetch({ ...host, metadata }, { ...fetchParts(), hadPods: false })
-    return facts.awaited
+    return [facts.awaited, logic.hold(host, facts)?.reason]
   }
-  assert.deepEqual([await awaitedOf(true), await awaitedOf(false)], [reference, null])
+  assert.deepEqual(await awaitedOf(true), [reference, 'Pending'])
+  assert.deepEqual(await awaitedOf(false), [null, undefined])
 })

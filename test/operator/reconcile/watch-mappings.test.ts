@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Condition } from '../../../operator/api/status.ts'
-import type { Generator, Resource } from '../../../operator/api.ts'
+import type { Generator, Host, Resource } from '../../../operator/api.ts'
 import { startWatches } from '../../../operator/reconcile/watch-mappings.ts'
 import { hostObjects } from '../../../operator/resources/host-objects.ts'
 import { viewConfigMap } from '../../../operator/resources/objects/view-config-maps.ts'
 import type { Change } from '../../../operator/runtime/cache/object-cache.ts'
 import type { KubernetesObject } from '../../../operator/runtime/client/kubernetes-object.ts'
 import { hostContext, readGenerator, readHost } from '../../support/resources/operator-cases.ts'
-import { viewWith } from '../../support/resources/view-cases.ts'
+import { registration, viewWith } from '../../support/resources/view-cases.ts'
 import { viewOf } from '../support/operator-view.ts'
 
 function hostOf(name: string, observedGeneration?: number): KubernetesObject {
@@ -93,11 +93,38 @@ test('a resource is reconciled when people change it, and not when its status is
     { generation: 7 },
     { generation: 7, labels: { tier: 'public' } },
     { generation: 7, annotations: { 'viewmesh.io/reconcile-at': 'now' } },
+    { generation: 7, annotations: { 'viewmesh.io/reconcile-at': 'later' } },
     { generation: 7, deletionTimestamp: '2026-01-01T00:00:00Z' },
   ])
     assert.deepEqual(put(changedTo(plain, metadata)), [`${mainnet} user`])
   assert.deepEqual(remove(plain), [`${mainnet} user`])
   assert.deepEqual(put(changedTo(plain, { uid: 'the next' })), [`${mainnet} user`])
+})
+
+test('what a new list shows to be as it was seen last does not go before what people change', () => {
+  const listeners: ((change: Change<Host>) => void)[] = []
+  const view = viewOf([])
+  const { Host } = view.resources
+  const resources = {
+    ...view.resources,
+    Host: { ...Host, onChange: (tell: (typeof listeners)[number]) => void listeners.push(tell) },
+  }
+  const added: string[] = []
+  const add = (_: string, urgency: string): void => void added.push(urgency)
+  startWatches({ ...view, resources }, { Generator: { add }, Host: { add }, View: { add } })
+  const entry = (observedGeneration: number): Change<Host>['after'] => {
+    const value = changedTo(plain, { generation: 2 }, { status: { observedGeneration } })
+    return { key: `${apps}/mainnet`, uid: 'one', resourceVersion: '1', value }
+  }
+  const level = entry(2)
+  for (const change of [
+    { before: null, after: level, listed: true },
+    { before: null, after: level, listed: false },
+    { before: null, after: entry(1), listed: true },
+    { before: level, after: null, listed: true },
+  ])
+    for (const tell of listeners) tell({ key: `${apps}/mainnet`, ...change })
+  assert.deepEqual(added, ['resync', 'user', 'user', 'user'])
 })
 
 test('a resource is reconciled when another operator takes it, and not when one begins', () => {
@@ -129,6 +156,18 @@ test('Hosts are reconciled when a View that selects them, or did, changes, not f
   assert.deepEqual(remove(senders), all)
 })
 
+test('Hosts are reconciled when a View that selects them is paused, registered or deleted', () => {
+  const { put } = watched(plain, open, senders)
+  const all = [`Host ${apps}/open owned`, `View ${apps}/senders user`]
+  const paused = { spec: { ...senders.spec, paused: true } }
+  const registered = { spec: { ...paused.spec, registration } }
+  const another = { spec: { ...registered.spec, registryID: `0x${'2'.repeat(64)}` } }
+  for (const [index, more] of [paused, registered, another].entries())
+    assert.deepEqual(put(changedTo(senders, { generation: index + 2 }, more)), all)
+  const deletionTimestamp = '2026-01-01T00:00:00Z'
+  assert.deepEqual(put(changedTo(senders, { generation: 4, deletionTimestamp }, another)), all)
+})
+
 test('Views are reconciled when a Host that they select, or did, changes, not for its status', () => {
   const { put, remove } = watched(senders)
   const [own, selecting] = [`Host ${apps}/open user`, `View ${apps}/senders owned`]
@@ -144,14 +183,16 @@ test('Views are reconciled when a Host that they select, or did, changes, not fo
 test('what is kept for a View concerns its Hosts, and what is made for a Host that one alone', () => {
   const namesake = viewWith('mainnet', { registryID, hostSelector }, apps)
   const { put, remove } = watched(plain, open, senders, namesake)
-  const kept = viewConfigMap(senders, { name: 'a.view', bytes: '' })
+  const made = viewConfigMap(senders, { name: 'a.view', bytes: '' })
+  const kept = { ...made, metadata: { ...made.metadata, uid: 'kept' } }
   const own = `View ${apps}/senders owned`
-  assert.deepEqual(put(kept), [`Host ${apps}/open owned`, own])
+  for (const tell of [put, remove])
+    assert.deepEqual(tell(kept as never), [`Host ${apps}/open owned`, own])
   const config = hostObjects(plain, hostContext).objects.find(({ kind }) => kind === 'ConfigMap')
   assert.deepEqual(put({ ...config }), [`${mainnet} owned`])
   assert.equal(put({ ...config, metadata: { ...config?.metadata, labels: {} } }).length, 0)
   remove(senders)
-  assert.deepEqual(put(kept), [own])
+  assert.deepEqual(put({ ...kept, metadata: { ...kept.metadata, uid: 'again' } }), [own])
 })
 
 test('what cannot be read anywhere is told to all resources', () => {
@@ -172,6 +213,16 @@ test('what cannot be read anywhere is told to all resources', () => {
   added.length = 0
   turn()
   assert.deepEqual(added.toSorted(), [`${apps}/mainnet`, `${apps}/senders`])
+})
+
+test('a Host is reconciled when a Generator that it names comes or goes, and no other Host', () => {
+  const spec = { ...plain.spec, generators: [{ name: 'source' }] }
+  const { put, remove } = watched(changedTo(plain, {}, { spec }), open)
+  const base = readGenerator('generator-minimal')
+  const source = changedTo(base, { name: 'source', namespace: apps, uid: 'source' })
+  const both = [`Generator ${apps}/source user`, `${mainnet} owned`]
+  assert.deepEqual(put(source), both)
+  assert.deepEqual(remove(source), both)
 })
 
 test('a Host is reconciled when its Generator becomes Ready or not, and not for each block', () => {
