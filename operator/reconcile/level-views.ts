@@ -59,7 +59,7 @@ function markOf(cluster: Cluster, host: Host): string | null {
       view.metadata.uid,
       view.spec.paused,
       view.spec.registration !== undefined,
-      view.status?.viewID ?? null,
+      view.status?.viewID,
     ],
     versionOf(viewConfigName(view)),
   ])

@@ -8,6 +8,7 @@ import type { ClusterView } from '../../../operator/reconcile/observe/cluster-vi
 import { viewConfigName, viewPartName } from '../../../operator/resources/names/names.ts'
 import { maxPartBytes, maxViewParts } from '../../../operator/resources/pod/placed-views.ts'
 import type { KubernetesObject } from '../../../operator/runtime/client/kubernetes-object.ts'
+import { ServiceError } from '../../../src/errors.ts'
 import { readHost } from '../../support/resources/operator-cases.ts'
 import { plainDefinition, viewWith } from '../../support/resources/view-cases.ts'
 import { viewOf } from '../support/operator-view.ts'
@@ -135,6 +136,9 @@ test('which Views have no room is known once the Host was looked at, and told wh
   for (let turn = 0; turn < 2; turn += 1) placed(host)
   assert.equal(lacking(), count - maxViewParts)
   assert.deepEqual(told, [host.metadata.name])
+  placed({ ...host, metadata: { ...host.metadata, name: 'another', uid: 'another' } })
+  assert.equal(lacking(), count - maxViewParts, 'Hosts are known one by one')
+  assert.deepEqual(told, [host.metadata.name, 'another'])
 })
 
 test('nothing is told of a Host that has room for all its Views', () => {
@@ -142,4 +146,19 @@ test('nothing is told of a Host that has room for all its Views', () => {
     assert.fail('there is room'),
   )
   assert.deepEqual(placed(host).left, [])
+})
+
+test('Views that could not be read for a while are placed as soon as they can be', () => {
+  const cluster = viewOf([host, ...views, ...kept] as never)
+  const { View } = cluster.resources
+  let failure: ServiceError | null = new ServiceError('OPERATOR_API_FORBIDDEN', 'no list')
+  const reflectorOf: typeof View.reflectorOf = (within) => {
+    const reflector = View.reflectorOf(within)
+    return reflector && { ...reflector, unread: () => failure }
+  }
+  const resources = { ...cluster.resources, View: { ...View, reflectorOf } }
+  const { placed } = createHostPlaces({ ...cluster, resources }, nobody)
+  assert.deepEqual(new Set(placed(host).parts), new Set([null]))
+  failure = null
+  assert.deepEqual(placed(host), placedViews(cluster, host))
 })

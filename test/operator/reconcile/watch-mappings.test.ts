@@ -36,7 +36,8 @@ test('an operator that starts begins with what was changed while none was at wor
 test('what can no longer be read in a namespace is told to the resources in there', () => {
   const turns = new Map<string, () => void>()
   const elsewhere = { ...hostOf('far', 2), metadata: { namespace: 'others', name: 'far' } }
-  const view = viewOf([hostOf('near', 2), elsewhere])
+  const distant = viewWith('distant', { registryID: `0x${'1'.repeat(64)}` }, 'others')
+  const view = viewOf([hostOf('near', 2), elsewhere, distant as KubernetesObject])
   const reflectors = view.reflectors.map((reflector) => ({
     ...reflector,
     namespace: 'apps',

@@ -142,6 +142,8 @@ test('the chain ID of a chain is what all Generators on it say', () => {
     [other, 5],
   ])
   assert.deepEqual(idsOf(first), [])
+  for (const half of [{ genesis: same }, { chainID: 1 }])
+    assert.deepEqual(idsOf({ ...first, status: { nodes: [{ ordinal: 0, ...half }] } }), [])
 })
 
 test('a lonely replica is explained', () => {
