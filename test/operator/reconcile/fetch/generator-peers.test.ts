@@ -5,9 +5,12 @@ import type { Generator, Host } from '../../../../operator/api.ts'
 import {
   chainIDOf,
   chainIDsOf,
+  foreignGenerators,
   peersOf,
   referredGenerators,
+  repeatedGenerators,
   schemaGenerator,
+  unreadyReason,
   wasReconciled,
 } from '../../../../operator/reconcile/fetch/generator-peers.ts'
 import {
@@ -57,6 +60,7 @@ test('a Generator that is named with and without the namespace of the Host count
     found.map(({ reference }) => reference),
     [{ name: 'second', namespace: 'apps' }],
   )
+  assert.deepEqual([repeatedGenerators(host), repeatedGenerators(twice)], [[], ['apps/second']])
 })
 
 test('the schema is that of the first Generator that lets this namespace have a key', () => {
@@ -144,6 +148,40 @@ test('the chain ID of a chain is what all Generators on it say', () => {
   assert.deepEqual(idsOf(first), [])
   for (const half of [{ genesis: same }, { chainID: 1 }])
     assert.deepEqual(idsOf({ ...first, status: { nodes: [{ ordinal: 0, ...half }] } }), [])
+})
+
+test('a Generator is of another chain by its network, or by an ID that both have', () => {
+  const chainOf = (chain: object): Generator => ({
+    ...first,
+    spec: { ...first.spec, chain: { ...host.spec.chain, ...chain } },
+  })
+  const isForeign = (chain: object, id?: number): boolean => {
+    const spec = { ...host.spec, chain: { ...host.spec.chain, ...(id !== undefined && { id }) } }
+    return foreignGenerators({ ...host, spec }, referred(chainOf(chain))).length > 0
+  }
+  assert.equal(isForeign({}), false)
+  assert.equal(isForeign({}, 1), false)
+  assert.equal(isForeign({ id: 1 }), false)
+  assert.equal(isForeign({ id: 1 }, 1), false)
+  assert.equal(isForeign({ id: 5 }, 1), true)
+  assert.equal(isForeign({ network: 'Another' }), true)
+  assert.deepEqual(foreignGenerators(host, referred()), [], 'none of them is there')
+})
+
+test('a Generator is up where its condition Ready says so, and it is not suspended', () => {
+  const lastTransitionTime = '2026-01-01T00:00:00Z'
+  const saying = (status: 'True' | 'False', reason: string): string | null => {
+    const other = { type: 'Paused', status: 'True', reason: 'NothingWaiting' } as const
+    const conditions = [other, { type: 'Ready', status, reason } as const].map((condition) => ({
+      ...{ ...condition, message: '', lastTransitionTime },
+    }))
+    return unreadyReason({ generator: { ...first, status: { conditions } } })
+  }
+  assert.equal(saying('True', 'AllReady'), null)
+  assert.equal(saying('True', 'Suspended'), 'Suspended')
+  assert.equal(saying('False', 'Initializing'), 'Initializing')
+  assert.equal(unreadyReason({ generator: first }), 'Pending')
+  assert.equal(unreadyReason({ generator: null }), null)
 })
 
 test('a lonely replica is explained', () => {
