@@ -28,7 +28,8 @@ export interface LensThread {
 /** Bounds of a thread's heap in MB; documents and rows of one block are far below. */
 const resourceLimits = {
   maxOldGenerationSizeMb: 512,
-  maxYoungGenerationSizeMb: 16,
+  // Three times a semi-space of those that the process is started with.
+  maxYoungGenerationSizeMb: 48,
   stackSizeMb: stackMebibytes,
 }
 

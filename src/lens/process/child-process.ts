@@ -32,8 +32,9 @@ const nodeOptions = [
   '--wasm-lazy-compilation',
   // Memory of large runs is collected when they are over.
   '--expose-gc',
-  '--max-semi-space-size=4',
-  // What a block leaves behind is collected every few blocks, rather than nearly with each of them.
+  // What a block leaves behind is dead by the time it is looked at, a dozen blocks later.
+  '--max-semi-space-size=16',
+  // What is left even so is collected every few hundred blocks.
   '--initial-old-space-size=96',
   '--no-warnings',
 ]
