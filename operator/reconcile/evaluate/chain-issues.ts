@@ -62,16 +62,18 @@ function replicasDiffer(
   const generators = read.length === 0 ? '' : ` ${generatorsText(read)}.`
   const wrong = stored.filter(({ genesis }) => read.every((chain) => chain.genesis !== genesis))
   const isKnown = wrong.length > 0 && wrong.length < stored.length
-  const examples = (isKnown ? wrong : stored)
-    .slice(0, 1)
-    .map((chain) => `, for ${placesOf(chain.members.slice(0, 1))}: ${commands(host, chain)}`)
+  const [first] = isKnown ? wrong : stored
   const which = isKnown
     ? 'Have those that no Generator is with'
     : 'See which chain is right, and have the other replicas'
+  const example =
+    first === undefined
+      ? ''
+      : `, for ${placesOf(first.members.slice(0, 1))}: ${commands(host, first)}`
   return {
     reason: 'ReplicasDiffer',
     what: `Replicas store different chains of one name, and the Service answers from all of them: ${listed(places, '; ')}.${generators}`,
-    remedy: `${which} fetch their blocks again${examples.join('')}.`,
+    remedy: `${which} fetch their blocks again${example}.`,
   }
 }
 
@@ -95,13 +97,9 @@ function generatorsText(chains: readonly Chain<Referred>[]): string {
   return `Generator ${listed(texts)}`
 }
 
-/** For the first replica that stores it. */
 function commands(host: Host, { members }: Chain<Replica>): string {
-  const texts = members.map(
-    ({ ordinal }) =>
-      `kubectl delete pvc ${claimName(host, 'data', ordinal)} --wait=false, then kubectl delete pod ${podName(host, ordinal)}`,
-  )
-  return texts.slice(0, 1).join('')
+  const ordinal = members[0]?.ordinal ?? 0
+  return `kubectl delete pvc ${claimName(host, 'data', ordinal)} --wait=false, then kubectl delete pod ${podName(host, ordinal)}`
 }
 
 function short({ genesis }: Pick<Chain<unknown>, 'genesis'>): string {
