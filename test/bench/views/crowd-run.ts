@@ -21,7 +21,7 @@ const paceMs = 50
 /** Blocks whose index is merged together. */
 const span = 64
 
-const blocks = fullBlocks(5 * span)
+const blocks = [...fullBlocks(5 * span)]
 const [plain, closePlain] = await openViewRoom()
 const [viewed, closeViewed] = await openViewRoom()
 await inTurn(blocks.slice(0, span))

@@ -17,7 +17,7 @@ export async function streamFigures(): Promise<Figure[]> {
   const streams = await openStreamRoom({
     after: (ending) => void endings.push(ending as () => unknown),
   })
-  await streams.room.put(fullBlocks(blocks))
+  await streams.room.put([...fullBlocks(blocks)])
   streams.serve(streamedView())
   const all: number[] = []
   const first: number[] = []

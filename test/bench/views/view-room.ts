@@ -24,11 +24,10 @@ export async function openViewRoom(): Promise<[room: ViewRoom, close: () => Prom
   return [room, close]
 }
 
-/** Full blocks that follow one another, from block 1. */
-export function fullBlocks(count: number): SealedBlockToStore[] {
-  return Array.from(chainBlocks({ seed: 'views', count, shape: shapes.full }), (block) =>
-    storableBlock(block),
-  )
+/** Full blocks that follow one another, from block 1, made when they are asked for. */
+export function* fullBlocks(count: number): Generator<SealedBlockToStore, undefined> {
+  for (const block of chainBlocks({ seed: 'views', count, shape: shapes.full }))
+    yield storableBlock(block)
 }
 
 /** A View that wants an address, or an event, that no block has. */
