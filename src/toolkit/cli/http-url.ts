@@ -11,10 +11,17 @@ export function parseHttpUrl(flag: string, text: string, what: string): URL {
   )
 }
 
-/** The URL of a Host, whose routes take no user and password. @throws ServiceError `TOOLKIT_USAGE_INVALID` */
+const graphqlPath = /\/api\/v0\/graphql\/?$/
+
+/**
+ * The URL of a Host, also where that of its GraphQL is given, as programs print it. Its routes take no user and password.
+ * @throws ServiceError `TOOLKIT_USAGE_INVALID`
+ */
 export function parseHostUrl(flag: string, text: string): string {
-  const { href, username, password } = parseHttpUrl(flag, text, 'Host')
-  if (username === '' && password === '') return href
+  const url = parseHttpUrl(flag, text, 'Host')
+  const { username, password, pathname } = url
+  url.pathname = pathname.replace(graphqlPath, '')
+  if (username === '' && password === '') return url.href
   throw usageError(
     `the URL of ${flag} has a user or a password`,
     'Leave them out: a Host asks for its admin token alone.',

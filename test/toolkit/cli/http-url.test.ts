@@ -1,7 +1,7 @@
 /** URLs that flags name: what is none is wrong usage before anything else is done, in every command. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { parseHttpUrl } from '../../../src/toolkit/cli/http-url.ts'
+import { parseHostUrl, parseHttpUrl } from '../../../src/toolkit/cli/http-url.ts'
 import { openTestTerminal } from '../support/test-terminal.ts'
 
 const rpc = ['--target', 'devnet', '--rpc']
@@ -26,6 +26,16 @@ test('of what is no URL two hundred characters are shown', () => {
     code: 'TOOLKIT_USAGE_INVALID',
     message: `"${'x'.repeat(200)}" is not a URL of a JSON-RPC`,
   })
+})
+
+test('the URL of a Host may be that of its GraphQL, behind the path of a proxy as well', () => {
+  for (const [text, wanted] of [
+    ['http://127.0.0.1:9181', 'http://127.0.0.1:9181/'],
+    ['http://127.0.0.1:9181/api/v0/graphql', 'http://127.0.0.1:9181/'],
+    ['https://hosts.example/mainnet/api/v0/graphql/', 'https://hosts.example/mainnet'],
+    ['https://hosts.example/api/v0/graphql/other', 'https://hosts.example/api/v0/graphql/other'],
+  ] as const)
+    assert.equal(parseHostUrl('--host', text), wanted)
 })
 
 for (const [argv, place] of commands) {
