@@ -12,7 +12,7 @@ import { parseRowType, type RowType } from '../views/row-type.ts'
 import { hintsOf } from '../views/view-hints.ts'
 import { parseViewQuery } from '../views/view-query.ts'
 import { decodeView } from '../views/wire.ts'
-import { wantedLogs } from './wanted-logs.ts'
+import { wantedDocuments } from './wanted-documents.ts'
 
 /** A View ready to run. */
 export interface LoadedView {
@@ -42,15 +42,15 @@ export function createViewLoader(network: string): (wire: Uint8Array) => LoadedV
     invariant(!('foreign' in query), 'Views of other chains have no rows')
     const selection = selector.compile(query)
     const known = lenses.map(({ wasm, args }) => ({ hash: lensHash(wasm), args }))
-    const wanted = wantedLogs(hintsOf(known, query), network)
+    const wanted = wantedDocuments(hintsOf(known, query), network)
     const wantedSelection = wanted === null ? null : selector.compile(wanted)
     return {
       rowType,
       program: prepareProgram(lenses, rowType.feed),
       async *documents(snapshot, height, out) {
         const heights = { from: height, to: height }
-        const logs = wantedSelection?.documents(snapshot, heights)
-        if (logs !== undefined && !(await hasAny(logs))) return
+        const found = wantedSelection?.documents(snapshot, heights)
+        if (found !== undefined && !(await hasAny(found))) return
         for await (const batch of selection.documents(snapshot, heights, { out }))
           yield batch.map(({ json }) => json)
       },

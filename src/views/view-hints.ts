@@ -1,21 +1,30 @@
 /** Which blocks can have rows of a View, as far as its lenses are known: their arguments say what they keep. */
 import { type FieldNode, Kind } from 'graphql'
+import type { TermKind } from '../primitives/index-terms.ts'
 import { eventTopics } from './event-topics.ts'
 import type { RegisteredView } from './registration.ts'
 import { shippedLenses } from './shipped-lenses.ts'
 import { lensArguments } from './view.ts'
 import type { ViewQuery } from './view-query.ts'
 
+/** The kinds of values that lenses ask for, all of which are in the index of a block. */
+export type HintKind = Extract<TermKind, 'logAddress' | 'topic' | 'from' | 'to'>
+
+export const hintKinds: readonly HintKind[] = ['logAddress', 'topic', 'from', 'to']
+
+/** Values of 0x and lower-case digits; of a kind that is not there any will do. */
+type HintValues = Readonly<Partial<Record<HintKind, readonly string[]>>>
+
 /**
- * What a block needs for the View to have rows: a log of one of these addresses that has one of these topics, 0x and
- * lower-case digits; null where any will do. It says nothing about which logs of such a block are fed.
+ * What a block needs for the View to have rows: a document of this collection that has one of the values of each kind.
+ * It says nothing about which documents of such a block are fed.
  */
 export interface ViewHints {
-  readonly addresses: readonly string[] | null
-  readonly topics: readonly string[] | null
+  readonly collection: string
+  readonly values: HintValues
 }
 
-const anything: ViewHints = { addresses: null, topics: null }
+const anything: HintValues = {}
 
 /** keccak256 of `Transfer(address,address,uint256)`. */
 const transferTopic = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef'
@@ -33,18 +42,20 @@ export function hasNothingOfNothing(lenses: readonly KnownLens[]): boolean {
  * nothing.
  */
 export function hintsOf(lenses: readonly KnownLens[], query: ViewQuery): ViewHints | null {
-  if (query.collection !== 'Log' || !keepsAll(query.selection)) return null
-  let hints = anything
-  let documentsAreLogs = true
+  const { collection, selection } = query
+  const known = lensHints[collection]
+  if (known === undefined || !keepsAll(selection)) return null
+  let values = anything
+  let documentsAreSelected = true
   for (const { hash, args } of lenses) {
     const name = shippedLenses.get(hash) ?? ''
-    const hint = lensHints[name]
-    const values = plainArguments(args)
-    if (hint === undefined || values === null) return null
-    if (documentsAreLogs) hints = both(hints, hint(values, query.selection))
-    documentsAreLogs &&= !name.startsWith('erc20_')
+    const hint = known[name]
+    const plain = plainArguments(args)
+    if (hint === undefined || plain === null) return null
+    if (documentsAreSelected) values = both(values, hint(plain, query))
+    documentsAreSelected &&= !name.startsWith('erc20_')
   }
-  return hints.addresses === null && hints.topics === null ? null : hints
+  return Object.keys(values).length === 0 ? null : { collection, values }
 }
 
 /** Whether leaving blocks out leaves the other documents as they are. */
@@ -54,33 +65,53 @@ function keepsAll({ arguments: args = [] }: FieldNode): boolean {
 
 type Arguments = Readonly<Record<string, unknown>>
 
-/** What each lens needs of a log to keep it. */
-const lensHints: Readonly<Record<string, (args: Arguments, selection: FieldNode) => ViewHints>> = {
-  filter: fieldHints,
-  filter_transaction: fieldHints,
-  decode_log: eventHints,
-  erc20_transfers: tokenHints,
-  erc20_balances: tokenHints,
+type LensHint = (args: Arguments, query: ViewQuery) => HintValues
+
+/** What each lens needs of a document to keep it, by the collection that it is made for. */
+const lensHints: Readonly<Record<string, Readonly<Record<string, LensHint>>>> = {
+  Log: {
+    filter: fieldHints,
+    filter_transaction: fieldHints,
+    decode_log: eventHints,
+    erc20_transfers: tokenHints,
+    erc20_balances: tokenHints,
+  },
+  Transaction: {
+    filter: fieldHints,
+    filter_transaction: fieldHints,
+    decode_call: () => anything,
+  },
 }
 
-function fieldHints({ src, value }: Arguments, selection: FieldNode): ViewHints {
-  if (src !== 'address' || !selects(selection, 'address')) return anything
-  return { addresses: addressIn(value), topics: null }
+/** Fields that hold an address. No lens above gives one of them to something else. */
+const addressFields: Readonly<Record<string, HintKind>> = {
+  'Log.address': 'logAddress',
+  'Transaction.from': 'from',
+  'Transaction.to': 'to',
 }
 
-function eventHints({ abi, unmatched }: Arguments, selection: FieldNode): ViewHints {
+function fieldHints({ src, value }: Arguments, { collection, selection }: ViewQuery): HintValues {
+  if (typeof src !== 'string' || !selects(selection, src)) return anything
+  const kind = addressFields[`${collection}.${src}`]
+  const address = addressIn(value)
+  if (kind === undefined || address === null) return anything
+  return { [kind]: [address] }
+}
+
+function eventHints({ abi, unmatched }: Arguments, { selection }: ViewQuery): HintValues {
   if (unmatched !== 'drop' || !selects(selection, 'topics', 'data')) return anything
-  return { addresses: null, topics: eventTopics(abi) }
+  const topics = eventTopics(abi)
+  return topics === null ? anything : { topic: topics }
 }
 
-function tokenHints({ tokenAddress }: Arguments, selection: FieldNode): ViewHints {
-  if (!selects(selection, 'address', 'topics', 'data')) return anything
-  const addresses = addressIn(tokenAddress)
-  return { addresses, topics: addresses === null ? null : [transferTopic] }
+function tokenHints({ tokenAddress }: Arguments, { selection }: ViewQuery): HintValues {
+  const address = addressIn(tokenAddress)
+  if (address === null || !selects(selection, 'address', 'topics', 'data')) return anything
+  return { logAddress: [address], topic: [transferTopic] }
 }
 
-function addressIn(value: unknown): string[] | null {
-  return typeof value === 'string' && /^0x[0-9a-f]{40}$/i.test(value) ? [value.toLowerCase()] : null
+function addressIn(value: unknown): string | null {
+  return typeof value === 'string' && /^0x[0-9a-f]{40}$/i.test(value) ? value.toLowerCase() : null
 }
 
 /** Whether the documents have these fields, and nothing else under their names. */
@@ -98,17 +129,12 @@ function plainArguments(text: string): Arguments | null {
   return hasEscapes ? null : (lensArguments(text) ?? null)
 }
 
-function both(one: ViewHints, other: ViewHints): ViewHints {
-  return {
-    addresses: intersection(one.addresses, other.addresses),
-    topics: intersection(one.topics, other.topics),
+function both(one: HintValues, other: HintValues): HintValues {
+  const values: Partial<Record<HintKind, readonly string[]>> = { ...one, ...other }
+  for (const kind of hintKinds) {
+    const others = other[kind]
+    const common = one[kind]?.filter((value) => others?.includes(value) ?? true)
+    if (common !== undefined) values[kind] = common
   }
-}
-
-function intersection(
-  one: readonly string[] | null,
-  other: readonly string[] | null,
-): readonly string[] | null {
-  if (one === null || other === null) return one ?? other
-  return one.filter((value) => other.includes(value))
+  return values
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { keccak256, stringToBytes, toEventSelector } from 'viem'
+import { erc20Abi, keccak256, stringToBytes, toEventSelector } from 'viem'
 import { eventTopics } from '../../src/views/event-topics.ts'
 import { lensHash } from '../../src/views/lens-hash.ts'
 import { hasNothingOfNothing, hintsOf, type ViewHints } from '../../src/views/view-hints.ts'
@@ -45,37 +45,41 @@ const abi = [
 ]
 const byAddress: Step = ['filter', { src: 'address', value: token }]
 const transfers: Step = ['decode_log', { abi: JSON.stringify(abi, null, 2), unmatched: 'drop' }]
+const transactions = 'Transaction { hash from to input }'
+const byReceiver: Step = ['filter', { src: 'to', value: token }]
+const bySender: Step = ['filter_transaction', { src: 'from', value: other }]
+const calls: Step = ['decode_call', { abi: erc20Abi, unmatched: 'drop' }]
 const kept: Step = ['decode_log', { abi }]
 
-const cases: readonly (readonly [string, string, readonly Step[], ViewHints | null])[] = [
-  ['filter by address', query, [byAddress], { addresses: [address], topics: null }],
+const cases: readonly (readonly [string, string, readonly Step[], ViewHints['values'] | null])[] = [
+  ['filter by address', query, [byAddress], { logAddress: [address] }],
   [
     'filter_transaction by address',
     query,
     [['filter_transaction', { src: 'address', value: token }]],
-    { addresses: [address], topics: null },
+    { logAddress: [address] },
   ],
   ['filter by another field', query, [['filter', { src: 'data', value: token }]], null],
   ['filter by no address', query, [['filter', { src: 'address', value: 'x' }]], null],
-  ['decode_log that drops', query, [transfers], { addresses: null, topics: [transfer] }],
+  ['decode_log that drops', query, [transfers], { topic: [transfer] }],
   ['decode_log that keeps', query, [kept], null],
   [
     'lenses in a row',
     query,
     [byAddress, kept, transfers],
-    { addresses: [address], topics: [transfer] },
+    { logAddress: [address], topic: [transfer] },
   ],
   [
     'filters that exclude each other',
     query,
     [byAddress, ['filter', { src: 'address', value: other }]],
-    { addresses: [], topics: null },
+    { logAddress: [] },
   ],
   [
     'erc20_transfers',
     query,
     [['erc20_transfers', { tokenAddress: token }]],
-    { addresses: [address], topics: [transfer] },
+    { logAddress: [address], topic: [transfer] },
   ],
   ['erc20_transfers of no address', query, [['erc20_transfers', { tokenAddress: 'x' }]], null],
   [
@@ -91,13 +95,41 @@ const cases: readonly (readonly [string, string, readonly Step[], ViewHints | nu
       ['erc20_balances', { tokenAddress: token }],
       ['filter', { src: 'address', value: other }],
     ],
-    { addresses: [address], topics: [transfer] },
+    { logAddress: [address], topic: [transfer] },
   ],
   ['a lens of somebody else behind ours', query, [byAddress, ['foreign', {}]], null],
   ['a lens of somebody else before ours', query, [['foreign', {}], byAddress], null],
   ['no lens', query, [], null],
-  ['calls', 'Transaction { input }', [['decode_call', { abi: '[]' }]], null],
-  ['another collection', 'Transaction { address: to }', [byAddress], null],
+  ['calls', 'Transaction { input }', [calls], null],
+  [
+    'transactions that are filtered by an address',
+    'Transaction { address: to }',
+    [byAddress],
+    null,
+  ],
+  ['filter by the receiver', transactions, [byReceiver], { to: [address] }],
+  ['filter_transaction by the sender', transactions, [bySender], { from: [other] }],
+  ['filters by both', transactions, [byReceiver, bySender], { from: [other], to: [address] }],
+  [
+    'filters by two receivers',
+    transactions,
+    [byReceiver, ['filter_transaction', { src: 'to', value: other }]],
+    { to: [] },
+  ],
+  ['calls of a receiver', transactions, [byReceiver, calls], { to: [address] }],
+  ['calls that are filtered', transactions, [calls, byReceiver], { to: [address] }],
+  ['new contracts', transactions, [['filter_transaction', { src: 'to', value: null }]], null],
+  ['a receiver that is no address', transactions, [['filter', { src: 'to', value: '0x' }]], null],
+  ['a receiver under a list', transactions, [['filter', { src: ['to'], value: token }]], null],
+  ['a filter by the hash', transactions, [['filter', { src: 'hash', value: token }]], null],
+  ['a receiver that is not selected', 'Transaction { from input }', [byReceiver], null],
+  ['a sender under the name of the receiver', 'Transaction { to: from }', [byReceiver], null],
+  ['transactions that are counted', 'Transaction(limit: 9) { to }', [byReceiver], null],
+  ['logs that have a sender', 'Log { data transaction { from } }', [bySender], null],
+  ['events that have a sender', query, [kept, bySender], null],
+  ['events of transactions', transactions, [byReceiver, transfers], null],
+  ['calls in logs', query, [byAddress, calls], null],
+  ['blocks', 'Block { hash to: miner }', [byReceiver], null],
   ['a field under the name of the address', 'Log { address: data topics }', [byAddress], null],
   ['two fields under that name', 'Log { address address: data topics }', [byAddress], null],
   ['an address under another name', 'Log { data other: address }', [byAddress], null],
@@ -107,7 +139,7 @@ const cases: readonly (readonly [string, string, readonly Step[], ViewHints | nu
     'logs that are filtered',
     'Log(filter: {blockNumber: {_gt: 1}}) { address topics data }',
     [byAddress],
-    { addresses: [address], topics: null },
+    { logAddress: [address] },
   ],
   [
     'an ABI with an anonymous event',
@@ -143,7 +175,7 @@ const cases: readonly (readonly [string, string, readonly Step[], ViewHints | nu
 ]
 for (const [what, text, steps, expected] of cases) {
   test(`the hints of ${what} are right`, () => {
-    assert.deepEqual(hintsFor(text, steps), expected)
+    assert.deepEqual(hintsFor(text, steps)?.values ?? null, expected)
   })
 }
 
@@ -231,11 +263,13 @@ test('no log that a lens makes a row of is excluded by the hints', () => {
     ['erc20_balances', { tokenAddress: first }],
   ]
   for (const step of steps) {
-    const { addresses, topics } = hintsFor(query, [step]) ?? assert.fail()
+    const { collection, values } = hintsFor(query, [step]) ?? assert.fail()
+    const { logAddress: addresses, topic: topics } = values
+    assert.equal(collection, 'Log')
     const wanted = logs.filter(
       (log) =>
         (addresses?.includes(log.address) ?? true) &&
-        (topics === null || log.topics.some((topic) => topics.includes(topic))),
+        (topics === undefined || log.topics.some((topic) => topics.includes(topic))),
     )
     const rows = (documents: readonly unknown[]): unknown =>
       streamed(openSetLens(...step), documents)
@@ -243,3 +277,49 @@ test('no log that a lens makes a row of is excluded by the hints', () => {
     assert.deepEqual(rows(wanted), rows(logs))
   }
 })
+
+const parties = [address, other, `0x${'ab'.repeat(20)}`]
+const anyTransaction = fc.record({
+  from: fc.constantFrom(...parties),
+  to: fc.constantFrom(...parties, null),
+  input: fc.constantFrom('0x', `0xa9059cbb${'0'.repeat(128)}`),
+})
+const anyField = fc.constantFrom('from', 'to', 'input')
+const anyText = fc.constantFrom(...parties, token, `0x${'AB'.repeat(20)}`, '0x')
+const anyStep: fc.Arbitrary<Step> = fc.oneof(
+  fc.tuple(fc.constant('filter'), fc.record({ src: anyField, value: anyText })),
+  fc.tuple(
+    fc.constant('filter_transaction'),
+    fc.record({ src: anyField, value: fc.oneof(anyText, fc.constant(null)) }),
+  ),
+  fc.constant(calls),
+)
+
+test('no transaction that lenses make a row of is excluded by the hints', () => {
+  let hinted = 0
+  const property = fc.property(
+    fc.array(anyStep, { minLength: 1, maxLength: 3 }),
+    fc.array(anyTransaction, { maxLength: 8 }),
+    (steps, documents) => {
+      const { from: senders, to: receivers } = hintsFor(transactions, steps)?.values ?? {}
+      if (senders !== undefined || receivers !== undefined) hinted += 1
+      const wanted = documents.filter(
+        ({ from, to }) =>
+          (senders?.includes(from) ?? true) && (receivers?.includes(String(to)) ?? true),
+      )
+      assert.deepEqual(rowsOf(steps, wanted), rowsOf(steps, documents))
+    },
+  )
+  fc.assert(property, { numRuns: 300 })
+  assert.ok(hinted > 100, `${hinted} with hints`)
+})
+
+function rowsOf(steps: readonly Step[], documents: readonly unknown[]): readonly unknown[] {
+  let rows = documents
+  for (const [name, args] of steps)
+    rows = streamed(openSetLens(name, args), rows).flatMap((answer) => {
+      assert.ok(answer.type === 'document' || answer.type === 'nil')
+      return answer.type === 'document' ? [JSON.parse(answer.text)] : []
+    })
+  return rows
+}

@@ -1,6 +1,6 @@
 /** Start here: the thread that reads the documents of a View for the lenses of one stream, a little ahead of them. */
 import { workerData } from 'node:worker_threads'
-import { wantedLogs } from '../../compute/wanted-logs.ts'
+import { wantedDocuments } from '../../compute/wanted-documents.ts'
 import { invariant, ServiceError } from '../../errors.ts'
 import {
   blockLimits,
@@ -32,7 +32,7 @@ const cacheBytes = 1024 * 1024
 const reader = openReader({ path: storePath, writer: 'parent', cacheBytes })
 const selector = createViewSelector(network)
 
-/** Heights whose logs are looked up at once, where a View needs certain ones. */
+/** Heights that are looked through at once, where a View needs certain documents. */
 const lookupHeights = 1_024
 
 interface Reading {
@@ -132,15 +132,15 @@ async function* select(
   }
   const options: SelectionOptions = { limits, signal }
   const selection = compile(query)
-  const wanted = wantedLogs(hints, network)
+  const wanted = wantedDocuments(hints, network)
   if (wanted === null) {
     yield* selection.documentsOver(snapshot, heights, options)
     return
   }
-  const logs = selector.compile(wanted)
+  const sought = selector.compile(wanted)
   for (const some of portions(heights)) {
     const found: number[] = []
-    for await (const documents of logs.documentsOver(snapshot, some, options))
+    for await (const documents of sought.documentsOver(snapshot, some, options))
       for (const { height } of documents) if (height !== null) found.push(height)
     if (found.length > 0) yield* selection.documentsOver(snapshot, toHeightRanges(found), options)
   }

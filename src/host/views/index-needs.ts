@@ -5,7 +5,7 @@
 import type { ViewSelection } from '../../graphql/selection/view-selection.ts'
 import type { TermKind } from '../../primitives/index-terms.ts'
 import type { NeededTerms } from '../../store/needed-terms.ts'
-import { hasNothingOfNothing, hintsOf } from '../../views/view-hints.ts'
+import { hasNothingOfNothing, hintKinds, hintsOf } from '../../views/view-hints.ts'
 import type { HostedView } from './hosted-view.ts'
 
 /** Values beyond are as much work as a job. */
@@ -25,19 +25,15 @@ export function indexNeeds(
   const hints = hintsOf(lenses, query)
   const needed: Hint = {
     type: 'and',
-    parts: [
-      hint,
-      anyOf('logAddress', hints?.addresses ?? null),
-      anyOf('topic', hints?.topics ?? null),
-    ],
+    parts: [hint, ...hintKinds.map((kind) => anyOf(kind, hints?.values[kind]))],
   }
   const counted = { values: 0 }
   const needs = needsOf(needed, counted)
   return needs === always || counted.values > mostValues ? null : needs
 }
 
-function anyOf(kind: TermKind, values: readonly string[] | null): Hint {
-  if (values === null) return { type: 'all' }
+function anyOf(kind: TermKind, values: readonly string[] | undefined): Hint {
+  if (values === undefined) return { type: 'all' }
   return {
     type: 'or',
     parts: values.map((value) => ({

@@ -160,7 +160,7 @@ test('where a View needs certain logs, blocks without them are passed over, howe
     const [receipt] = chain.find(({ number }) => number === height)?.receipts ?? []
     return receipt?.logs?.[0]?.topics?.[1] ?? assert.fail(`block ${height} has a log`)
   })
-  const hints = { addresses: null, topics }
+  const hints = { collection: 'Log', values: { topic: topics } }
   let id = 9
   const read = async (...heights: readonly (readonly [number, number])[]): Promise<unknown[]> => {
     id += 1
@@ -171,4 +171,15 @@ test('where a View needs certain logs, blocks without them are passed over, howe
   assert.deepEqual(await read([100, 100], [1_124, 3_999]), [1_124])
   assert.deepEqual(await read([100, 100], [102, 102]), [])
   assert.deepEqual(await read(), [])
+})
+
+test('where a View needs certain transactions, blocks without them are passed over', async () => {
+  const wanted = [101, 4_000]
+  const senders = wanted.map((height) => {
+    const [transaction] = chain.find(({ number }) => number === height)?.block.transactions ?? []
+    return transaction?.from ?? assert.fail(`block ${height} has a transaction`)
+  })
+  const hints = { collection: 'Transaction', values: { from: senders } }
+  const found = await reader.all(20, { hints, heights: [[100, 4_000]] })
+  assert.deepEqual(numbersOf(found), wanted)
 })

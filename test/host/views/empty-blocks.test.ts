@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
 import { erc20Abi } from 'viem'
-import { wantedLogs } from '../../../src/compute/wanted-logs.ts'
+import { wantedDocuments } from '../../../src/compute/wanted-documents.ts'
 import { createViewSelector } from '../../../src/graphql/selection/view-selection.ts'
 import { createBlockIndexes } from '../../../src/host/views/empty-blocks.ts'
 import type { HostedView } from '../../../src/host/views/hosted-view.ts'
@@ -76,9 +76,27 @@ const anyLenses = fc.oneof(
   })),
   fc.constant({ lenses: [buildLens()], args: '' }),
 )
-const anyView = fc.tuple(anyFilter, anyLenses).map(([filter, parts]) => {
+const anyViewOfLogs = fc.tuple(anyFilter, anyLenses).map(([filter, parts]) => {
   return hostedView({ ...parts, query: `Log(filter: ${filter}) { address topics data }` })
 })
+const anyParty = fc.constantFrom(
+  ...chain.flatMap(({ block }) => (block.transactions ?? []).flatMap(({ from, to }) => [from, to])),
+  absent.address,
+)
+const anyViewOfTransactions = fc
+  .tuple(fc.constantFrom('from', 'to'), anyParty)
+  .map(([src, value]) => viewOfCalls(src, value))
+const anyView = fc.oneof(anyViewOfLogs, anyViewOfTransactions)
+
+/** Of the transactions that one lens keeps, which another one decodes. */
+function viewOfCalls(src: string, value: unknown, slot = 1): HostedView {
+  return hostedView({
+    slot,
+    query: 'Transaction { hash from to input }',
+    lenses: [moduleOf('filter_transaction'), moduleOf('decode_call')],
+    args: JSON.stringify({ src, value, abi: erc20Abi }),
+  })
+}
 
 async function hasDocuments(query: ViewQuery, snapshot: Snapshot, height: number) {
   for await (const batch of selector
@@ -90,7 +108,7 @@ async function hasDocuments(query: ViewQuery, snapshot: Snapshot, height: number
 
 /** What the lens process does before it runs lenses. */
 async function hasWork(view: HostedView, snapshot: Snapshot, height: number): Promise<boolean> {
-  const wanted = wantedLogs(hintsOf(view.lenses, view.query), testNetwork)
+  const wanted = wantedDocuments(hintsOf(view.lenses, view.query), testNetwork)
   if (wanted !== null && !(await hasDocuments(wanted, snapshot, height))) return false
   return hasDocuments(view.query, snapshot, height)
 }
@@ -211,6 +229,8 @@ describe('blocks without rows of a View', () => {
     const never = { type: 'any', parts: [] }
     assert.deepEqual(needs(one.condition), one.needed)
     assert.deepEqual(needs(nothing), never)
+    const term = { kind: 'to', value: one.needed.term.value }
+    assert.deepEqual(needsOf(viewOfCalls('to', `0x${'AB'.repeat(20)}`)), { type: 'term', term })
     assert.deepEqual(needs(`{_and: [${one.condition}, {logIndex: 1}]}`), one.needed)
     assert.deepEqual(needs(`{_and: [${one.condition}, ${nothing}]}`), never)
     assert.deepEqual(needs(`{_or: [${one.condition}, ${nothing}]}`), one.needed)
@@ -260,6 +280,7 @@ function crowd(): HostedView[] {
       query: `Log(filter: {address: "${absent.address}"}) { address }`,
       lenses: [buildLens()],
     }),
+    viewOfCalls('to', absent.address, 5),
   ]
 }
 
@@ -312,7 +333,7 @@ describe('new blocks without rows of a View', () => {
     assert.equal((await live.jobs()) - before, 2 * 20)
     assert.deepEqual(live.rows(), (await openCrowd(t, blocks)).rows())
     const text = await live.room.registry.metrics()
-    assert.match(text, /^viewmesh_host_view_blocks_total\{stage="live",outcome="done"\} 80$/m)
+    assert.match(text, /^viewmesh_host_view_blocks_total\{stage="live",outcome="done"\} 100$/m)
   })
 
   it('are done in the transaction that stores them, until their View is removed', async (t) => {
@@ -333,11 +354,11 @@ describe('new blocks without rows of a View', () => {
     })
     const headOf = (slot: number): number | undefined =>
       room.store.reader.read((snapshot) => snapshot.viewRanges(slot).at(-1)?.[1])
-    assert.deepEqual(told, new Set([1, 2, 3]))
+    assert.deepEqual(told, new Set([1, 2, 3, 5]))
     let next = 10
     for (const end = next + 10; next < end; next++) {
       await room.put(blocks.slice(next, next + 1))
-      assert.deepEqual([headOf(1), headOf(2)], [100 + next, 100 + next])
+      assert.deepEqual([1, 2, 5].map(headOf), Array(3).fill(100 + next))
       await until(({ done }) => done[0]?.[1] === 100 + next)
     }
     const [removed = assert.fail(), ...others] = views
@@ -352,7 +373,7 @@ describe('new blocks without rows of a View', () => {
       done[0]?.[1] === 109 + next
     await Promise.all(others.map((view) => room.until(view, isDone)))
     assert.equal(headOf(removed.slot), undefined)
-    assert.deepEqual(told, new Set([2, 3]))
+    assert.deepEqual(told, new Set([2, 3, 5]))
     assert.deepEqual([marked, lookUps], [[], 0], 'nothing is left to be looked for')
     await room.engine.close()
     const text = await room.registry.metrics()
