@@ -20,7 +20,7 @@ import { createHostRegistryMetrics } from '../../src/host/registry/metrics.ts'
 import { createRowSignerMetrics, declareRowsDiffer } from '../../src/host/row-votes/metrics.ts'
 import { createSchemaMetrics } from '../../src/host/schema/schema-sync.ts'
 import { createStreamMetrics } from '../../src/host/streams/metrics.ts'
-import { createEngineMetrics } from '../../src/host/views/engine-metrics.ts'
+import { createEngineMetrics, declareViewStates } from '../../src/host/views/engine-metrics.ts'
 import { createLensMetrics } from '../../src/lens/process/metrics.ts'
 import { createP2pMetrics } from '../../src/p2p/limits/metrics.ts'
 import { createRegistryMetrics } from '../../src/registry/metrics.ts'
@@ -69,7 +69,8 @@ const declarations: Readonly<Record<MetricsProgram, (registry: Registry) => void
     createSchemaMetrics(registry)
     createRegistryMetrics(registry)
     createHostRegistryMetrics(registry, { following: () => null, report: () => null })
-    createEngineMetrics(registry, () => new Map())
+    createEngineMetrics(registry)
+    declareViewStates(registry, () => [])
     declareFolderMetrics(registry, () => null)
     createLensMetrics(registry)
     createStreamMetrics(registry)

@@ -1,4 +1,4 @@
-/** What the engine of Views counts. */
+/** What the engine of Views counts, and how all Views of a Host stand. */
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
 import type { ViewStateName } from '../../service/contract.ts'
 import type { Work } from './view-work.ts'
@@ -14,22 +14,26 @@ export interface EngineMetrics {
   seconds(stage: Stage, part: 'compute' | 'store', seconds: number): void
 }
 
-/** Declares the metrics in `registry`; `states` counts Views when they are scraped. */
-export function createEngineMetrics(
+/** Declares in `registry` how many Views there are; `states` returns the state of each when they are scraped. */
+export function declareViewStates(
   registry: Registry,
-  states: () => ReadonlyMap<ViewStateName, number>,
-): EngineMetrics {
-  const registers = [registry]
+  states: () => readonly ViewStateName[],
+): void {
   new Gauge({
     name: 'viewmesh_host_views',
-    help: 'Views of this chain that the Host has, by state.',
+    help: 'Views that the Host has, by state; those of other chains are foreign.',
     labelNames: ['state'],
-    registers,
+    registers: [registry],
     collect() {
       this.reset()
-      for (const [state, count] of states()) this.set({ state }, count)
+      for (const state of states()) this.inc({ state })
     },
   })
+}
+
+/** Declares the metrics in `registry`. */
+export function createEngineMetrics(registry: Registry): EngineMetrics {
+  const registers = [registry]
   const blocks = new Counter({
     name: 'viewmesh_host_view_blocks_total',
     help: 'Blocks that Views computed, by stage (live, backfill) and how they ended (done, failed, dropped).',

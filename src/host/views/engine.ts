@@ -7,7 +7,6 @@ import type { Registry } from 'prom-client'
 import { createViewSelector, type ViewSelector } from '../../graphql/selection/view-selection.ts'
 import { openLensProcess } from '../../lens/process/lens-process.ts'
 import type { LensMetrics } from '../../lens/process/metrics.ts'
-import type { ViewStateName } from '../../service/contract.ts'
 import { threadUrl } from '../../service/threads/thread.ts'
 import { hasNeeded, type NeededTerms } from '../../store/needed-terms.ts'
 import type { EmptyViewBlock, Snapshot, StoreReader, ViewsDone } from '../../store/store.ts'
@@ -100,7 +99,7 @@ export function openViewEngine(options: ViewEngineOptions, parts: ViewEnginePart
       { workerUrl, data, threads, memoryBytes, environment },
       { log, metrics: lensMetrics, onEnded: () => void reader.clearDeadReaders() },
     ),
-    metrics: createEngineMetrics(registry, () => countStates(engine)),
+    metrics: createEngineMetrics(registry),
     selector: createViewSelector(network),
     views: new Map(),
     streamed: new Set(),
@@ -263,10 +262,3 @@ function stateOf({ views, streamed, parts }: Engine, id: string): ViewState | un
 
 /** A View that is computed when it is queried is never behind. */
 const ofStreamed: ViewState = { ...noRows, name: 'live' }
-
-function countStates(engine: Engine): Map<ViewStateName, number> {
-  const counts = new Map<ViewStateName, number>()
-  if (engine.isClosing) return counts
-  for (const { name } of states(engine).values()) counts.set(name, (counts.get(name) ?? 0) + 1)
-  return counts
-}

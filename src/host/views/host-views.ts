@@ -9,6 +9,7 @@ import type { StoreReader } from '../../store/store.ts'
 import type { Registration, ViewFacts } from '../../views/registration.ts'
 import { openViewStreams } from '../streams/view-streams.ts'
 import { openViewEngine, type RowsWriter } from './engine.ts'
+import { declareViewStates } from './engine-metrics.ts'
 import { openViewBook } from './view-book.ts'
 import { createViewChecker, type ViewChecker } from './view-checker.ts'
 import { type HostViews, openViews } from './views.ts'
@@ -75,9 +76,12 @@ export function openHostViews(
     clearRows: writer.clearView,
     onFatal,
   })
+  let isClosing = false
+  declareViewStates(registry, () => (isClosing ? [] : views.list().map(({ state }) => state)))
   return {
     ...views,
     close: async () => {
+      isClosing = true
       await Promise.all([engine.close(), streams.close(), checker.rest()])
     },
   }

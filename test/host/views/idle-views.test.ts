@@ -75,7 +75,7 @@ async function openRoom(t: TestContext) {
         return { bytes: computeNothing(store.reader, payload), processorMs: 1 }
       },
     },
-    metrics: createEngineMetrics(new Registry(), () => new Map()),
+    metrics: createEngineMetrics(new Registry()),
     onRows: () => undefined,
     wake: () => woken.resolve(),
     nowMs: () => nowMs,

@@ -60,7 +60,7 @@ async function openWaiting(t: TestContext, error: Error): Promise<Waiting> {
         return { bytes: encodeResult(nothing), processorMs: 1 }
       },
     },
-    metrics: createEngineMetrics(new Registry(), () => new Map()),
+    metrics: createEngineMetrics(new Registry()),
     onRows: () => undefined,
     wake: () => woken.resolve(),
     nowMs: () => nowMs,

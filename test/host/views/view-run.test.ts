@@ -97,7 +97,7 @@ async function openRoom(
   t.mock.method(Math, 'random', () => 1)
   const store = await openTestStore(t, null, { maxViewBytes })
   const registry = new Registry()
-  const metrics = createEngineMetrics(registry, () => new Map())
+  const metrics = createEngineMetrics(registry)
   const captured = captureLog()
   const announced: number[] = []
   let nowMs = 0

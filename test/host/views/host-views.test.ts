@@ -1,0 +1,54 @@
+/** The Views of a Host, assembled: what its metrics say of how they stand. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { pino } from 'pino'
+import { Registry } from 'prom-client'
+import { openHostViews } from '../../../src/host/views/host-views.ts'
+import { decodeBlockRows } from '../../../src/views/block-rows.ts'
+import { noSender } from '../../../src/views/view-id.ts'
+import { encodeView } from '../../../src/views/wire.ts'
+import { testNetwork } from '../../support/chain/sealed-blocks.ts'
+import { openTestStore, testDirectory } from '../../support/test-store.ts'
+
+test('the metric of Views counts each by its state, those of other chains too', async (t) => {
+  const store = await openTestStore(t)
+  const registry = new Registry()
+  const views = openHostViews(
+    {
+      ...{ storePath: testDirectory(t), network: testNetwork, environment: process.env },
+      ...{ maxViews: 4, lensThreads: 1 },
+    },
+    {
+      log: pino({ enabled: false }),
+      registry,
+      reader: store.reader,
+      writer: {
+        ...store,
+        putViewRows: (slot, bytes) => store.putViewRows(slot, decodeBlockRows(bytes)),
+        onStored: () => undefined,
+      },
+      graphql: { setViews: () => undefined, notifyRows: () => undefined },
+      onFatal: (error) => assert.fail(String(error)),
+    },
+  )
+  t.after(views.close)
+  const counts = async (): Promise<string[]> =>
+    [...(await registry.metrics()).matchAll(/^viewmesh_host_views\{state="(.*)$/gm)]
+      .map(([, state = '']) => state)
+      .toSorted()
+  assert.deepEqual(await counts(), [])
+  const register = (type: string, query: string) => {
+    const sdl = `type ${type} { address: String }`
+    const wire = encodeView({ query, sdl, lenses: [] })
+    return views.register({ sender: noSender, registeredAt: null, wire }, 'posted')
+  }
+  await register('Own @materialized(if: false)', 'Log { address }')
+  await register('Kept', 'Log { address }')
+  await register('Far', 'Arbitrum__One__Log { address }')
+  const { report } = await register('Further', 'Arbitrum__One__Log { address }')
+  assert.deepEqual(await counts(), ['foreign"} 2', 'live"} 1', 'waiting"} 1'])
+  await views.remove(report.id)
+  assert.deepEqual(await counts(), ['foreign"} 1', 'live"} 1', 'waiting"} 1'])
+  await views.close()
+  assert.deepEqual(await counts(), [])
+})
