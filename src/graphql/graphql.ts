@@ -144,8 +144,11 @@ export function openGraphql(options: GraphqlOptions, parts: GraphqlParts): Graph
       plans.dropViews(names)
       for (const listener of viewListeners) listener()
     },
-    onLeftOut: ({ id, name }, err) =>
-      parts.log.error({ err, view: id, name }, 'a View cannot be served beside the others'),
+    onLeftOut: ({ id, address, name }, err) =>
+      parts.log.error(
+        { err, view: id, address, name },
+        'a View cannot be served beside the others',
+      ),
   })
   const metrics = createGraphqlMetrics(parts.registry, {
     heldBytes: () => memory.heldBytes(),

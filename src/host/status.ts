@@ -184,8 +184,8 @@ function registryHealth({ registry }: ReportedParts): RegistryHealthReport | nul
 
 /** The most important facts of a View; its route has all. */
 function toViewHealth(report: ViewHealthReport): ViewHealthReport {
-  const { id, name, state, blocks_left, blocks_per_second, seconds_left } = report
-  return { id, name, state, blocks_left, blocks_per_second, seconds_left }
+  const { id, address, name, state, blocks_left, blocks_per_second, seconds_left } = report
+  return { id, address, name, state, blocks_left, blocks_per_second, seconds_left }
 }
 
 function noteHighest(reported: Reported): void {

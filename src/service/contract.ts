@@ -156,6 +156,8 @@ export type ViewStateName =
 export interface ViewHealthReport {
   /** Its long ID. */
   readonly id: string
+  /** The ID of the registry chain. */
+  readonly address: string
   /** Its name in GraphQL; null for a View of another chain. */
   readonly name: string | null
   /** How it stands. */

@@ -95,7 +95,7 @@ test('all that parts of a Host report is in its state, what has to be seen to in
 
   const store = await openTestStore(t)
   for (const height of [2, 3, 6]) await store.putSealedBlock(opaqueBlock(height))
-  const view = { id: '0x1', name: 'A', state: 'live', blocks_left: 0 } as const
+  const view = { id: '0x1', address: '0x2', name: 'A', state: 'live', blocks_left: 0 } as const
   const shown = { ...view, blocks_per_second: null, seconds_left: null }
   const counts = { listed: 1, served: 1, over_limit: 0, denied: 0, refused: 0, foreign: 0 }
   const registry: RegistryHealthReport = { state: 'live', last_listed: null, ...counts }

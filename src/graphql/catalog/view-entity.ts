@@ -27,6 +27,8 @@ import type { Attribute, AttributeKind, Entity } from './entity.ts'
 export interface ServedView {
   /** The long ID: 0x and 64 lower-case digits. */
   readonly id: string
+  /** The ID of the registry chain; left out where only the long one is known. */
+  readonly address?: string
   /** Its name in GraphQL, which no other collection has. */
   readonly name: string
   readonly slot: number
@@ -50,17 +52,18 @@ const kinds: Readonly<Record<RowScalar, AttributeKind>> = {
 
 /** The entity of a View; `selection` is what its query selects, in plain GraphQL. */
 export function viewEntity(view: ServedView, selection: FieldNode | null): Entity {
-  const { id, name, slot, rowType, stream = null } = view
+  const { id, address, name, slot, rowType, stream = null } = view
   const indexed = rowType.fields.flatMap((field, index): [string, number][] =>
     field.index ? [[field.name, index]] : [],
   )
   const fields = rowType.fields.length
+  const ids = address === undefined ? id : `${id} (${address})`
   const source = { id, name, slot, indexed: new Map(indexed), selection, stream, fields }
   const attributes = stream === null ? storedAttributes(source, rowType) : streamed(rowType)
   return {
     name,
     typeName: name,
-    description: rowType.description.trim() || `Rows of the View ${id}.`,
+    description: rowType.description.trim() || `Rows of the View ${ids}.`,
     section: null,
     view: source,
     attributes: new Map(attributes.map((attribute) => [attribute.name, attribute])),

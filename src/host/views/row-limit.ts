@@ -14,8 +14,9 @@ export function noteLimit(
   const from = reader.read((snapshot) => snapshot.viewFrom(view.slot))
   if (from === 0) return
   noted.add(view)
+  const { id, address, name } = view
   log.warn(
-    { view: view.name, id: view.id, from, setting: 'VIEW_MAX_BYTES' },
+    { view: name, id, address, from, setting: 'VIEW_MAX_BYTES' },
     'a View takes as much of the store as it may: its oldest rows go as new ones come',
   )
 }

@@ -68,8 +68,7 @@ export interface ViewBook {
 }
 
 /** What is left of a View. */
-interface RemovedView {
-  readonly id: string
+interface RemovedView extends Pick<ViewFacts, 'id' | 'address'> {
   /** One of `removedSlots` from now on; null for a View of another chain. */
   readonly slot: number | null
 }
@@ -252,18 +251,20 @@ async function leave(
 
 async function removeView(state: BookState, text: string): Promise<RemovedView | undefined> {
   const { record } = state
-  const id = findView(state, text)?.id ?? parseViewID(text)?.id
-  const entry = record.views.find((each) => each.id === id)
+  const parsed = parseViewID(text)
+  const wanted = parsed?.id ?? parsed?.address
+  const entry = record.views.find(({ id, address }) => id === wanted || address === wanted)
   if (entry === undefined) return undefined
-  const slot = entry.place?.slot ?? null
+  const { id, address, place } = entry
+  const slot = place?.slot ?? null
   await writeBook(state, {
     ...record,
     removedSlots: slot === null ? record.removedSlots : [...record.removedSlots, slot],
     views: record.views.filter((each) => each !== entry),
   })
-  state.views.delete(entry.id)
-  await state.writer.putRecord(wireName(entry.id), null)
-  return { id: entry.id, slot }
+  state.views.delete(id)
+  await state.writer.putRecord(wireName(id), null)
+  return { id, address, slot }
 }
 
 async function forgetSlot(state: BookState, slot: number): Promise<void> {
@@ -306,7 +307,7 @@ function readEntry(state: BookState, entry: BookEntry): KeptView | null {
     if (!(error instanceof ServiceError)) throw error
     const { code, message } = error
     state.log.error(
-      { code: 'HOST_VIEW_UNREADABLE', view: id, cause: `${code}: ${message}` },
+      { code: 'HOST_VIEW_UNREADABLE', view: id, address, cause: `${code}: ${message}` },
       'a View that was accepted before is not served; delete it, or go back to the version before',
     )
     return null

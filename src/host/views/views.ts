@@ -24,8 +24,6 @@ interface ViewsParts {
 
 /** A View as `GET /api/v0/views` shows it. */
 interface ViewReport extends ViewHealthReport {
-  /** The ID of the registry chain. */
-  readonly address: string
   /** The name of the type in its SDL. */
   readonly type: string
   /** Who registered it; the zero address for a View of this Host alone. */
@@ -169,7 +167,7 @@ async function takeOrigin(
   const { book, engine, log } = parts
   const removed = await book.leave(id, origin)
   if (removed === undefined) return false
-  log.info({ view: removed.id }, 'View removed')
+  log.info({ view: removed.id, address: removed.address }, 'View removed')
   publish()
   await engine.remove(removed.id)
   if (removed.slot !== null) clearSlot(parts, removed.slot)
@@ -180,18 +178,18 @@ function requirePosted({ id, address, origins }: KeptView): void {
   if (origins.includes('folder'))
     throw new ServiceError(
       'HOST_VIEW_IN_FOLDER',
-      `View ${address} is in the folder of HOST_VIEWS_DIR, and would be back at once`,
+      `View ${id} (${address}) is in the folder of HOST_VIEWS_DIR, and would be back at once`,
       {
-        facts: { view: address },
+        facts: { view: id, address },
         remedy: `Take ${id}.view out of that folder; where an operator writes it, delete the View there.`,
       },
     )
   if (origins.includes('posted')) return
   throw new ServiceError(
     'HOST_VIEW_REGISTERED',
-    `View ${address} is registered on the registry chain, where nothing is ever removed`,
+    `View ${id} (${address}) is registered on the registry chain, where nothing is ever removed`,
     {
-      facts: { view: address },
+      facts: { view: id, address },
       remedy:
         'Name it in REGISTRY_DENY, or in the file of REGISTRY_DENY_FILE, which needs no restart.',
     },

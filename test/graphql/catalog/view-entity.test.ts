@@ -6,15 +6,17 @@ import { parseRowType } from '../../../src/views/row-type.ts'
 
 const id = `0x${'ab'.repeat(32)}`
 
-test('a View is described by the words in its SDL, or by its ID where there are none', () => {
-  const descriptionOf = (sdl: string): string => {
-    const view = { id, name: 'Payments', slot: 1, rowType: parseRowType(sdl), query: null }
+test('a View is described by the words in its SDL, or by its IDs where there are none', () => {
+  const descriptionOf = (sdl: string, ids: { id: string; address?: string } = { id }): string => {
+    const view = { ...ids, name: 'Payments', slot: 1, rowType: parseRowType(sdl), query: null }
     return viewEntity(view, null).description
   }
   const type = 'type Payment { to: String }'
   assert.equal(descriptionOf(`"""\n  Who was paid.\n"""\n${type}`), 'Who was paid.')
   assert.equal(descriptionOf(`"  " ${type}`), `Rows of the View ${id}.`)
   assert.equal(descriptionOf(type), `Rows of the View ${id}.`)
+  const address = `0x${'cd'.repeat(20)}`
+  assert.equal(descriptionOf(type, { id, address }), `Rows of the View ${id} (${address}).`)
 })
 
 test('a field of a View is described by the words in its SDL, or by its name without them', () => {

@@ -26,7 +26,7 @@ test('a View that takes as much of the store as it may is said once, with its na
   const from = store.reader.read((snapshot) => snapshot.viewFrom(view.slot))
   assert.ok(from > 100)
   assert.deepEqual(
-    lines.map(({ level, view: name, id, setting }) => ({ level, name, id, setting })),
-    [{ level: 'warn', name: view.name, id: view.id, setting: 'VIEW_MAX_BYTES' }],
+    lines.map(({ level, view: name, id, address, setting }) => [level, name, id, address, setting]),
+    [['warn', view.name, view.id, view.address, 'VIEW_MAX_BYTES']],
   )
 })

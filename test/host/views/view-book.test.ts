@@ -183,12 +183,13 @@ test('Views that arrive at once get slots and names of their own', async (t) => 
 test('a removed View leaves its slot until its rows are gone, and nobody gets that again', async (t) => {
   const { book, reopen, store } = await openBook(t)
   const { view } = await book.add(registration(), 'posted')
-  assert.deepEqual(await book.leave(view.address, 'posted'), { id: view.id, slot: 1 })
+  const { id, address } = view
+  assert.deepEqual(await book.leave(address, 'posted'), { id, address, slot: 1 })
   assert.deepEqual(
     store.reader.read((snapshot) => snapshot.recordNames('view')),
     ['views'],
   )
-  assert.equal(await book.leave(view.address, 'posted'), undefined)
+  assert.equal(await book.leave(address, 'posted'), undefined)
   assert.deepEqual(reopen().removedSlots(), [1])
   await book.cleared(1)
   assert.deepEqual(reopen().removedSlots(), [])
@@ -263,22 +264,25 @@ test('a View that was checked when it came is not checked again at a start', asy
   assert.deepEqual(captured.lines, [])
 })
 
-test('a View that can no longer be read is reported, stays kept, and can be removed', async (t) => {
-  const { book, reopen, captured, store } = await openBook(t)
-  const { view } = await book.add(registration(), 'posted')
-  await store.putRecord(`view/${view.id}`, Uint8Array.of(1, 2, 3))
-  const later = reopen()
-  assert.deepEqual(later.list(), [])
-  const [line] = captured.lines
-  assert.deepEqual(
-    [line?.['code'], line?.['cause']],
-    [
-      'HOST_VIEW_UNREADABLE',
-      'VIEWS_WIRE_MALFORMED: these are not wire bytes of a View: they do not begin with VWL',
-    ],
-  )
-  assert.deepEqual(await later.leave(view.id, 'posted'), { id: view.id, slot: 1 })
-  assert.deepEqual(reopen().list(), [])
+test('a View that can no longer be read is reported, stays kept, and is removed by either ID', async (t) => {
+  const { reopen, captured, store } = await openBook(t)
+  for (const [index, name] of (['id', 'address'] as const).entries()) {
+    const { view } = await reopen().add(registration(), 'posted')
+    const { id, address } = view
+    await store.putRecord(`view/${id}`, Uint8Array.of(1, 2, 3))
+    const later = reopen()
+    assert.deepEqual(later.list(), [])
+    const line = captured.lines.at(-1)
+    assert.deepEqual(
+      [line?.['code'], line?.['view'], line?.['address'], line?.['cause']],
+      [
+        ...['HOST_VIEW_UNREADABLE', id, address],
+        'VIEWS_WIRE_MALFORMED: these are not wire bytes of a View: they do not begin with VWL',
+      ],
+    )
+    assert.deepEqual(await later.leave(view[name], 'posted'), { id, address, slot: index + 1 })
+    assert.deepEqual(reopen().list(), [])
+  }
 })
 
 test('a View that could not be read and is posted again has one place, with the slot of before', async (t) => {

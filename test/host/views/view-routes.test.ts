@@ -14,7 +14,7 @@ import type { StoreWriter } from '../../../src/store/store.ts'
 import { type Registration, readRegistration } from '../../../src/views/registration.ts'
 import { noSender } from '../../../src/views/view-id.ts'
 import { decodeView, encodeView } from '../../../src/views/wire.ts'
-import { captureLog } from '../../support/captured-log.ts'
+import { captureLog, type LogLine } from '../../support/captured-log.ts'
 import { testNetwork } from '../../support/chain/sealed-blocks.ts'
 import { openTestStore } from '../../support/test-store.ts'
 
@@ -57,6 +57,7 @@ interface TestRoutes {
   /** What engine and GraphQL were asked for, in order. */
   readonly calls: string[]
   readonly views: HostViews
+  readonly lines: readonly LogLine[]
 }
 
 async function openRoutes(
@@ -68,7 +69,7 @@ async function openRoutes(
   }: { adminToken?: string | null; maxViews?: number; store?: StoreWriter } = {},
 ): Promise<TestRoutes> {
   const store = given ?? (await openTestStore(t))
-  const { log } = captureLog()
+  const { log, lines } = captureLog()
   const calls: string[] = []
   const engine: ViewEngine = {
     serve: ({ name }) => void calls.push(`serve ${name}`),
@@ -111,6 +112,7 @@ async function openRoutes(
   return {
     calls,
     views,
+    lines,
     ask: async (method, path, { headers = {}, body: sent } = {}) => {
       const type = sent === undefined ? {} : { 'content-type': 'application/json' }
       const response = await fetch(`http://127.0.0.1:${server.port}/api/v0/views${path}`, {
@@ -213,11 +215,14 @@ test('"changed content gives a new View ID" and a View of its own', async (t) =>
 })
 
 test('a removed View is gone at once, and its rows after it', async (t) => {
-  const { ask, calls } = await openRoutes(t)
+  const { ask, calls, lines } = await openRoutes(t)
   const { json } = await ask('POST', '', { headers: admin, body })
-  const path = `/${String(json['id'])}`
+  const { id, address } = json
+  const path = `/${String(id)}`
   assert.equal((await ask('DELETE', path, { headers: admin })).status, 204)
   assert.deepEqual(calls.slice(3), ['views ', 'remove', 'clear 1'])
+  const line = lines.find(({ msg }) => msg === 'View removed')
+  assert.deepEqual([line?.['view'], line?.['address']], [id, address])
   assert.equal((await ask('GET', path)).status, 404)
   assert.equal((await ask('DELETE', path, { headers: admin })).status, 404)
 })
@@ -245,7 +250,9 @@ test('a View of the folder is not removed by a request, and stays when it was po
   const path = `/${report.id}`
   const refused = await ask('DELETE', path, { headers: admin })
   assert.deepEqual([refused.status, refused.json['code']], [409, 'HOST_VIEW_IN_FOLDER'])
-  assert.match(String(refused.json['remedy']), new RegExp(`^Take ${report.id}\\.view out of`))
+  const { id, address } = report
+  assert.ok(String(refused.json['message']).startsWith(`View ${id} (${address}) is in the folder`))
+  assert.match(String(refused.json['remedy']), new RegExp(`^Take ${id}\\.view out of`))
   assert.equal((await ask('POST', '', { headers: admin, body })).status, 200)
   assert.equal((await ask('DELETE', path, { headers: admin })).status, 409)
   await views.withdraw(report.id, 'folder')
@@ -297,6 +304,8 @@ test('a posted View that the registry chain has too stays as registered when it 
   assert.deepEqual([origins, registered_at], [['registry'], 12])
   const again = await ask('DELETE', path, { headers: admin })
   assert.deepEqual([again.status, again.json['code']], [409, 'HOST_VIEW_REGISTERED'])
+  const { id, address } = json
+  assert.ok(String(again.json['message']).startsWith(`View ${id} (${address}) is registered on`))
 })
 
 test('whoever waits for room hears of each local View that comes or goes, and of no other', async (t) => {

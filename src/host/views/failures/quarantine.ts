@@ -46,7 +46,7 @@ const mostRanges = 1_000
 
 /** Of a View that may be tried, until `restore` says otherwise. */
 export function createQuarantine(
-  { id, slot, name }: Pick<HostedView, 'id' | 'slot' | 'name'>,
+  { id, address, slot, name }: Pick<HostedView, 'id' | 'address' | 'slot' | 'name'>,
   { log, reader, writer }: QuarantineParts,
 ): Quarantine {
   let reason: ViewFailure | null = null
@@ -66,7 +66,7 @@ export function createQuarantine(
   const begin = async (failure: ViewFailure): Promise<void> => {
     if (reason !== null) return
     reason = failure
-    log.warn({ view: name, id, ...failure }, 'a View is quarantined until it is retried')
+    log.warn({ view: name, id, address, ...failure }, 'a View is quarantined until it is retried')
     await keep()
   }
   return {

@@ -13,6 +13,7 @@ import { opaqueBlock } from '../../../support/chain/opaque-blocks.ts'
 import { openTestStore } from '../../../support/test-store.ts'
 
 const id = `0x${'1'.repeat(64)}`
+const address = `0x${'2'.repeat(40)}`
 const failure = { code: 'LENS_TRAPPED', message: 'lens 1 trapped', block: 7 }
 
 interface Starts {
@@ -44,7 +45,7 @@ async function openStarts(t: TestContext): Promise<Starts> {
   const { log, lines } = captureLog()
   const parts = { log, reader, writer: { putRecord } }
   return {
-    start: () => createQuarantine({ id, slot: 1, name: 'Seen' }, parts),
+    start: () => createQuarantine({ id, address, slot: 1, name: 'Seen' }, parts),
     remember: (record) =>
       store.putRecord(viewRecordName(id), new Uint8Array(Buffer.from(JSON.stringify(record)))),
     writes: () => writes,
@@ -109,7 +110,7 @@ test('the first reason of a quarantine stays, is logged once, and kept at once',
   assert.deepEqual(quarantine.reason(), failure)
   const msg = 'a View is quarantined until it is retried'
   assert.deepEqual(lines, [
-    { level: 'warn', view: 'Seen', id, ...failure, msg, time: lines[0]?.['time'] },
+    { level: 'warn', view: 'Seen', id, address, ...failure, msg, time: lines[0]?.['time'] },
   ])
   assert.equal(writes(), 2)
   const later = start()

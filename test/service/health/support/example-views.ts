@@ -4,6 +4,7 @@ import type { HealthState } from '../../../../src/service/health/health-report.t
 export const views: HealthState['views'] = [
   {
     id: `0x${'77'.repeat(32)}`,
+    address: `0x${'77'.repeat(20)}`,
     name: 'Transfers',
     state: 'backfilling',
     blocks_left: 240,
