@@ -3,18 +3,21 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { prepareProgram } from '../../src/lens/program/program.ts'
 import type { Feed } from '../../src/views/row-type.ts'
+import { contractLogs } from './support/contract-logs.ts'
 import { openSetLens, readLens, streamed, values } from './support/fed-lens.ts'
 import { recordedLogs, tokenAbi } from './support/fixture-logs.ts'
 
 type Step = readonly [name: string, args: object]
 
 const logs = recordedLogs()
+const { contracts, transactions } = contractLogs()
 const tokenAddress = logs[0]?.address ?? assert.fail('no log')
 const tokenArgs = { tokenAddress }
 
 function run(
   steps: readonly Step[],
   feed: Feed | null,
+  documents: readonly object[] = logs,
 ): { rows: unknown[]; feeds: readonly Feed[] } {
   const program = prepareProgram(
     steps.map(([name, args]) => ({ wasm: readLens(name), args: JSON.stringify(args) })),
@@ -22,26 +25,27 @@ function run(
   )
   const rows: unknown[] = []
   program.run(
-    logs.map((log) => JSON.stringify(log)),
+    documents.map((document) => JSON.stringify(document)),
     (bytes) => rows.push(JSON.parse(Buffer.from(bytes).toString())),
   )
   return { rows, feeds: program.feeds }
 }
 
-const single: readonly Step[] = [
-  ['decode_log', { abi: tokenAbi() }],
-  ['decode_log', { abi: tokenAbi(), unmatched: 'drop' }],
-  ['erc20_transfers', tokenArgs],
-  ['filter', { src: 'address', value: tokenAddress }],
-  ['filter_transaction', { src: 'address', value: tokenAddress }],
+const single: readonly (readonly [step: Step, documents: readonly object[]])[] = [
+  [['decode_log', { abi: tokenAbi() }], logs],
+  [['decode_log', { abi: tokenAbi(), unmatched: 'drop' }], logs],
+  [['decode_call', { abi: contracts[0]?.abi }], transactions],
+  [['erc20_transfers', tokenArgs], logs],
+  [['filter', { src: 'address', value: tokenAddress }], logs],
+  [['filter_transaction', { src: 'address', value: tokenAddress }], logs],
 ]
-for (const step of single) {
+for (const [step, documents] of single) {
   test(`a Host finds out how to feed ${step[0]}, and either way gives the same rows`, () => {
-    const expected = values(streamed(openSetLens(...step), logs))
+    const expected = values(streamed(openSetLens(...step), documents))
     assert.ok(expected.length > 0)
-    assert.deepEqual(run([step], null), { rows: expected, feeds: ['single'] })
-    assert.deepEqual(run([step], 'single').rows, expected)
-    assert.deepEqual(run([step], 'stream').rows, expected)
+    assert.deepEqual(run([step], null, documents), { rows: expected, feeds: ['single'] })
+    assert.deepEqual(run([step], 'single', documents).rows, expected)
+    assert.deepEqual(run([step], 'stream', documents).rows, expected)
   })
 }
 
