@@ -5,6 +5,7 @@ import {
   type AbiFunction,
   decodeEventLog,
   decodeFunctionData,
+  getAddress,
   type Hex,
   toEventSelector,
   toEventSignature,
@@ -12,6 +13,7 @@ import {
   toFunctionSignature,
 } from 'viem'
 import { type CallDocument, contractLogs, type RecordedContract } from './support/contract-logs.ts'
+import { balanceRows, transferRows, transfersOf } from './support/erc20-rows.ts'
 import { expectedArguments, expectedValue } from './support/expected-values.ts'
 import { fedSingly, openSetLens, streamed, values } from './support/fed-lens.ts'
 import type { LogDocument } from './support/fixture-logs.ts'
@@ -77,6 +79,45 @@ test('decode_call decodes how published contracts are called as viem does, by ei
     assert.deepEqual(values(streamed(lens(), calls)), expected)
     assert.deepEqual(values(fedSingly(lens(), calls)), expected)
   }
+})
+
+test('filter finds the logs of each published contract by its address, by either feed', () => {
+  for (const { address } of contracts) {
+    const expected = logs.filter((log) => log.address === address)
+    const lens = (): ReturnType<typeof openSetLens> =>
+      openSetLens('filter', { src: 'address', value: getAddress(address) })
+    assert.deepEqual(values(streamed(lens(), logs)), expected)
+    assert.deepEqual(values(fedSingly(lens(), logs)), expected)
+  }
+})
+
+test('filter_transaction finds the calls of each published contract, by either feed', () => {
+  for (const [src, found] of [
+    ['to', Map.groupBy(transactions, ({ to }) => to)],
+    ['blockNumber', Map.groupBy(transactions, ({ blockNumber }) => blockNumber)],
+  ] as const)
+    for (const [value, expected] of found) {
+      const lens = (): ReturnType<typeof openSetLens> =>
+        openSetLens('filter_transaction', { src, value })
+      assert.deepEqual(values(streamed(lens(), transactions)), expected)
+      assert.deepEqual(values(fedSingly(lens(), transactions)), expected)
+    }
+})
+
+test('the lenses of ERC-20 find its transfers in the logs of all kinds of contracts', () => {
+  const tokens = new Set<string>()
+  for (const { name, address } of contracts) {
+    const transfers = transfersOf(address, logs)
+    if (transfers.length > 0) tokens.add(name)
+    const rows = transferRows(address, logs)
+    const open = (lens: string): ReturnType<typeof openSetLens> =>
+      openSetLens(lens, { tokenAddress: address })
+    assert.deepEqual(values(streamed(open('erc20_transfers'), logs)), rows)
+    assert.deepEqual(values(fedSingly(open('erc20_transfers'), logs)), rows)
+    const balances = values(streamed(open('erc20_balances'), logs))
+    assert.deepEqual(balances, balanceRows(address, transfers))
+  }
+  assert.deepEqual([...tokens], ['ERC-20', 'V2 pair'], 'what a V2 pair mints is a token as well')
 })
 
 test('tokens, pools of Uniswap V2 and V3, and events with lists of tuples are among the logs', () => {

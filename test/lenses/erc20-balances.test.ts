@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { decodeEventLog, erc20Abi, type Hex, pad, toHex, zeroAddress } from 'viem'
+import { type Hex, pad, toHex, zeroAddress } from 'viem'
+import { balanceRows, type Transfer, transfersOf } from './support/erc20-rows.ts'
 import { document, end, error, openSetLens, streamed, values } from './support/fed-lens.ts'
 import { recordedLogs } from './support/fixture-logs.ts'
 import { encodeLog, knownEvents } from './support/known-events.ts'
@@ -11,51 +12,17 @@ const tokenAddress = `0x${'70'.repeat(20)}` as Hex
 const open = (token = tokenAddress): ReturnType<typeof openSetLens> =>
   openSetLens('erc20_balances', { tokenAddress: token })
 
-interface Transfer {
-  readonly from: Hex
-  readonly to: Hex
-  readonly value: bigint
-}
-
 const toLog = (transfer: Transfer): object => ({
   address: tokenAddress,
   ...encodeLog(erc20, { ...transfer }),
 })
 
-/** The rows that follow from transfers. */
-function balances(token: Hex, transfers: readonly Transfer[]): object[] {
-  const accounts = new Map<string, { balance: bigint; txCount: number }>()
-  const count = (account: Hex, change: bigint): void => {
-    if (account === zeroAddress) return
-    const { balance, txCount } = accounts.get(account) ?? { balance: 0n, txCount: 0 }
-    accounts.set(account, { balance: balance + change, txCount: txCount + 1 })
-  }
-  for (const { from, to, value } of transfers) {
-    count(from, from === to ? 0n : -value)
-    if (from !== to) count(to, value)
-  }
-  return [...accounts].map(([account, { balance, txCount }]) => ({
-    tokenAddress: token,
-    account,
-    balance: String(balance),
-    txCount,
-  }))
-}
-
 test('erc20_balances adds up the transfers in recorded blocks', () => {
   const logs = recordedLogs()
   const token = logs[0]?.address ?? assert.fail()
-  const transfers = logs
-    .filter(({ address }) => address === token)
-    .map(({ data, topics }) => decodeEventLog({ abi: erc20Abi, data, topics: [...topics] }))
-    .flatMap(({ eventName, args }) => (eventName === 'Transfer' ? [args] : []))
-    .map(({ from, to, value }) => ({
-      from: from.toLowerCase() as Hex,
-      to: to.toLowerCase() as Hex,
-      value,
-    }))
+  const transfers = transfersOf(token, logs)
   assert.ok(transfers.length > 10)
-  assert.deepEqual(values(streamed(open(token), logs)), balances(token, transfers))
+  assert.deepEqual(values(streamed(open(token), logs)), balanceRows(token, transfers))
 })
 
 /** Few accounts, some of which differ in their last bits alone. */
@@ -77,7 +44,7 @@ test('erc20_balances adds up whatever is sent, also beyond 256 bits', () => {
   fc.assert(
     fc.property(transfers, (each) => {
       const rows = values(streamed(open(), each.map(toLog)))
-      assert.deepEqual(rows, balances(tokenAddress, each))
+      assert.deepEqual(rows, balanceRows(tokenAddress, each))
     }),
     { numRuns: 200 },
   )

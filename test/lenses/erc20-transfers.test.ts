@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { decodeEventLog, erc20Abi, type Hex } from 'viem'
+import type { Hex } from 'viem'
+import { transferRows } from './support/erc20-rows.ts'
 import {
   document,
   end,
@@ -12,30 +13,15 @@ import {
   streamed,
   values,
 } from './support/fed-lens.ts'
-import { type LogDocument, recordedLogs } from './support/fixture-logs.ts'
+import { recordedLogs } from './support/fixture-logs.ts'
 import { encodeLog, knownEvents } from './support/known-events.ts'
 
 const logs = recordedLogs()
 const tokenAddress = logs[0]?.address ?? assert.fail('no log')
 const open = (): ReturnType<typeof openLens> => openSetLens('erc20_transfers', { tokenAddress })
 
-/** The rows of a log, as viem decodes it. */
-function rowsOf({ address, topics, data, blockNumber, transaction }: LogDocument): object[] {
-  try {
-    const { eventName, args } = decodeEventLog({ abi: erc20Abi, data, topics: [...topics] })
-    if (eventName !== 'Transfer' || address !== tokenAddress) return []
-    const { from, to, value } = args
-    const parties = { from: from.toLowerCase(), to: to.toLowerCase() }
-    return [
-      { tokenAddress, hash: transaction.hash, ...parties, amount: String(value), blockNumber },
-    ]
-  } catch {
-    return []
-  }
-}
-
 test('erc20_transfers makes rows of the transfers in recorded blocks, and of nothing else', () => {
-  const expected = logs.flatMap(rowsOf)
+  const expected = transferRows(tokenAddress, logs)
   assert.ok(expected.length > 10 && expected.length < logs.length)
   assert.deepEqual(values(streamed(open(), logs)), expected)
   assert.deepEqual(values(fedSingly(open(), logs)), expected)
@@ -44,7 +30,7 @@ test('erc20_transfers makes rows of the transfers in recorded blocks, and of not
 test('erc20_transfers knows its token in capitals, and answers the address in small letters', () => {
   const capitals = `0x${tokenAddress.slice(2).toUpperCase()}`
   const lens = openSetLens('erc20_transfers', { tokenAddress: capitals })
-  assert.deepEqual(values(streamed(lens, logs)), logs.flatMap(rowsOf))
+  assert.deepEqual(values(streamed(lens, logs)), transferRows(tokenAddress, logs))
 })
 
 const party = `0x${'11'.repeat(20)}` as Hex
@@ -121,7 +107,7 @@ for (const lensName of ['erc20_transfers', 'erc20_balances']) {
 test('erc20_transfers answers each end of a stream, and takes more', () => {
   const lens = open()
   assert.deepEqual([lens.transform([]), lens.transform([])], [end, end])
-  assert.deepEqual(values(streamed(lens, logs)), logs.flatMap(rowsOf))
+  assert.deepEqual(values(streamed(lens, logs)), transferRows(tokenAddress, logs))
 })
 
 test('erc20_transfers keeps its memory over 100,000 documents of many sizes', () => {
