@@ -17,6 +17,13 @@ const hostile = (parts: LensParts, copies = 1): HostedView => {
   return hostedView({ lenses, args: '{"a":1}', sdl: sdl('Hostile'), slot: 2 })
 }
 const oneRow = item(1, '{"logIndex":1}')
+/** Its arguments are written behind the text that it returns. */
+const large: LensParts = {
+  pages: [2, 1_024],
+  alloc: op.const(65_536),
+  transform: op.const(at.text),
+  text: item(1, JSON.stringify({ address: 'x'.repeat(60_000) })),
+}
 const grow = [...op.const(1_000), ...op.memoryGrow, ...op.drop, ...op.callNext]
 
 /** A chain of four blocks and Views over it. */
@@ -79,6 +86,12 @@ describe('a lens', () => {
       { transform: op.const(at.text), text: oneRow },
       'GRAPHQL_VIEW_LIMIT',
       /^The View Hostile was stopped.*more than 200000 rows/,
+    ],
+    [
+      'that returns large rows without end',
+      large,
+      'GRAPHQL_VIEW_LIMIT',
+      /^The View Hostile was stopped.*more than 67108864 bytes of rows/,
     ],
   ]
   for (const [what, parts, code, message, maxMs = 110_000] of cases)
