@@ -126,7 +126,8 @@ async function* select(
     ...blockLimits,
     maxCost: 50_000_000,
     maxRows: 10_000_000,
-    maxResultBytes: streamLimits.documentBytes,
+    // `read` counts what documents take, and says what a query can do about it.
+    maxResultBytes: Infinity,
     maxMs,
     maxHeldBytes: 64 * 1024 * 1024,
   }

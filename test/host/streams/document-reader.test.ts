@@ -96,7 +96,13 @@ const inputs = {
   query: 'Transaction { input data: input more: input }',
   heights: [[1, 3]],
 } as const
-const reader = await openReader([...large, ...chain].map((block) => storableBlock(block)))
+/** Entries of access lists, 5,000 in each block, whose transactions have about 4 kB of input as hex. */
+const long = createChain({
+  count: 3,
+  from: 10_001,
+  shape: { transactions: 20, logs: 0, entries: 5_000, calldataBytes: 2_000 },
+})
+const reader = await openReader([...large, ...chain, ...long].map((block) => storableBlock(block)))
 
 const numbersOf = (found: readonly StreamDocuments[]): unknown[] =>
   found.flatMap(({ texts }) => texts.map((text) => JSON.parse(text).number))
@@ -182,4 +188,23 @@ test('where a View needs certain transactions, blocks without them are passed ov
   const hints = { collection: 'Transaction', values: { from: senders } }
   const found = await reader.all(20, { hints, heights: [[100, 4_000]] })
   assert.deepEqual(numbersOf(found), wanted)
+})
+
+test('a request fails once its documents take more than 1 GiB, and the next goes on', async () => {
+  const twenty = Array.from({ length: 20 }, (_, index) => `i${index}: input`).join(' ')
+  const query = `AccessListEntry { transaction { ${twenty} } }`
+  reader.begin(30, { query, heights: [[10_001, 10_003]] })
+  let bytes = 0
+  let message = await reader.next()
+  for (; message.kind === 'batch'; message = await reader.next()) {
+    for (const { texts } of message.blocks) for (const { length } of texts) bytes += length
+    reader.say({ kind: 'taken', id: 30 })
+  }
+  assert.ok(message.kind === 'failure')
+  const { code, message: text, remedy } = message.error
+  assert.equal(code, 'VIEWS_SELECTION_TOO_LARGE')
+  assert.equal(text, 'the documents that it reads take more than 1073741824 bytes')
+  assert.match(`${remedy}`, /fewer blocks/)
+  assert.ok(bytes < 2 ** 30 && bytes > 2 ** 30 - 2 ** 20, `${bytes} bytes`)
+  assert.deepEqual(numbersOf(await reader.all(31, { heights: [[1, 3]] })), [1, 2, 3])
 })
