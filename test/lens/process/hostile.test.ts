@@ -3,52 +3,14 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { lensMemoryBytes } from '../../../src/compute/lens-resources.ts'
 import { ServiceError } from '../../../src/errors.ts'
+import { compileBomb, growsTable } from '../support/hostile-lenses.ts'
 import { at, buildLens, op, terminal } from '../support/lens.ts'
-import { body, leb, list, section } from '../support/module.ts'
+import { leb } from '../support/module.ts'
 import { openLenses } from './support/open-lenses.ts'
 
 const forever = [...op.forever(), ...op.const(0)]
 const identity = buildLens()
 const documents = ['{"n":1}', '{"n":2}', '{"n":3}']
-
-/** Functions that are valid, and take a compiler hundreds of megabytes each: values on the stack of nested blocks. */
-function bomb(): Uint8Array {
-  const depth = 7_000
-  const values = 8_000
-  const code = [
-    ...Array.from({ length: values }, () => [0x41, 0]).flat(),
-    ...Array.from({ length: depth }, () => [0x41, 1, 0x04, 0x40]).flat(),
-    ...Array.from({ length: depth }, () => 0x0b),
-    ...Array.from({ length: values - 1 }, () => 0x1a),
-  ]
-  const bytes = [...buildLens()]
-  const before = Uint8Array.from(bytes.slice(0, sectionAt(bytes, 10)))
-  const i32 = 0x7f
-  const functions = [
-    body(op.const(1_024), [[2, i32]]),
-    body(code, [[3, i32]]),
-    body(op.const(at.nil), [[2, i32]]),
-    body([]),
-  ]
-  return Buffer.concat([before, Uint8Array.from(section(10, list(...functions)))])
-}
-
-/** Where a section of a module begins. */
-function sectionAt(bytes: readonly number[], number: number): number {
-  let place = 8
-  while (bytes[place] !== number) {
-    let length = 0
-    let next = place + 1
-    for (let shift = 0; ; shift += 7) {
-      const byte = bytes[next] ?? 0
-      next += 1
-      length += (byte & 0x7f) * 2 ** shift
-      if (byte < 0x80) break
-    }
-    place = next + length
-  }
-  return place
-}
 
 interface Attack {
   readonly wasm: Uint8Array
@@ -70,6 +32,10 @@ const attacks: Readonly<Record<string, Attack>> = {
     wasm: buildLens({
       transform: [...op.forever([...op.const(1), ...op.memoryGrow, ...op.drop]), ...op.const(0)],
     }),
+    codes: ['LENS_TIME_LIMIT'],
+  },
+  'a loop that asks for a larger table': {
+    wasm: buildLens(growsTable),
     codes: ['LENS_TIME_LIMIT'],
   },
   'nil without end': {
@@ -95,7 +61,7 @@ const attacks: Readonly<Record<string, Attack>> = {
     codes: ['LENS_OUTPUT_INVALID'],
   },
   'functions that are hard to compile': {
-    wasm: bomb(),
+    wasm: compileBomb(),
     codes: ['LENS_MEMORY_LIMIT', 'LENS_TIME_LIMIT', 'LENS_PROCESS_DIED', 'LENS_TRAPPED'],
   },
 }

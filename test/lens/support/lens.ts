@@ -34,6 +34,8 @@ export const op = {
   shiftRight16: [0x41, 16, 0x76],
   memorySize: [0x3f, 0],
   memoryGrow: [0x40, 0],
+  /** Asks for further entries of the first table, which hold no function. */
+  tableGrow: (entries: number): number[] => [0xd0, 0x70, 0x41, ...signed(entries), 0xfc, 15, 0],
   drop: [0x1a],
   return: [0x0f],
   unreachable: [0x00],
