@@ -7,6 +7,7 @@ import { createServer } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
+import { lensHash } from '../../../src/views/lens-hash.ts'
 import { startChild } from '../../support/child-program.ts'
 import { freePorts } from '../../support/free-port.ts'
 import { openHostInProcess } from '../../support/host-in-process.ts'
@@ -84,6 +85,55 @@ test('service page: "collection already exists" is informational, the existing o
     deployments.map(({ state }) => state),
     ['waiting'],
   )
+})
+
+/**
+ * Service page: "View definition (name, query, SDL, ordered lens list with label, WebAssembly source and string-valued
+ * arguments, materialization flag)". Labels stay in the project: the wire bytes have no place for them.
+ */
+test('service page: a View is "name, query, SDL, ordered lens list" in a project and at a Host', async (context) => {
+  const { deploy, run, json, url } = await openDeployment(context)
+  const query = 'Log { address topics data blockNumber transaction { hash from to } }'
+  const sdl = 'type Moves @materialized(if: false) { event: String }'
+  const event = { type: 'event', name: 'Moved', inputs: [{ name: 'to', type: 'address' }] }
+  const lenses = [
+    { label: 'z', lens: 'decode_log', args: { abi: JSON.stringify([event]) } },
+    { label: 'a', lens: 'filter', args: { src: 'event', value: 'Moved' } },
+    { label: 'b', lens: 'filter', args: { src: 'hash', value: '0x1' } },
+  ].map((each) => ({ ...each, path: `${repository}/src/lenses/${each.lens}.wasm` }))
+  const flags = lenses.flatMap(({ label, path, args }) => {
+    return ['--lens', `${label}:${path}:${JSON.stringify(args)}`]
+  })
+  await json('view', 'create', 'Moves', '--query', query, '--sdl', sdl, ...flags)
+  const modules = await Promise.all(
+    lenses.map(async ({ path }) => {
+      const wasm = await readFile(path)
+      return { hash: lensHash(wasm), bytes: wasm.length }
+    }),
+  )
+  assert.deepEqual(await json('view', 'inspect', 'Moves'), {
+    ...{ name: 'Moves', revision: 1, query, sdl },
+    lenses: lenses.map(({ label, args }, index) => {
+      return { label, file: `lenses/Moves.${label}.wasm`, args, ...modules[index] }
+    }),
+  })
+  const target = ['--target', 'local', '--host', url, '--json']
+  const options = { env: { HOST_ADMIN_TOKEN: token } }
+  const { stdout } = await run(['view', 'deploy', 'Moves', ...target], options)
+  const shown = await fetch(`${url}/api/v0/views/${JSON.parse(stdout).id}`)
+  const kept = (await shown.json()) as Readonly<Record<string, unknown>>
+  assert.deepEqual([kept['name'], kept['query'], kept['sdl']], ['Moves', query, sdl])
+  assert.deepEqual(
+    kept['lenses'],
+    lenses.map(({ args }, index) => ({ ...modules[index], args: JSON.stringify(args) })),
+  )
+  await deploy()
+  const { views } = (await (await fetch(`${url}/api/v0/views`)).json()) as {
+    views: { name: string; state: string }[]
+  }
+  // The flag of one says that nothing is computed before it is queried; the other waits for blocks.
+  const states = views.map(({ name, state }) => `${name} ${state}`)
+  assert.deepEqual(states, ['Moves live', 'Things waiting'])
 })
 
 test('what a Host warns of is printed on standard error with its remedy, and in --json', async (context) => {
