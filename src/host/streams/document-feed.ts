@@ -3,6 +3,7 @@
  * are read in another thread, and this one sleeps until they come.
  */
 import { MessageChannel, receiveMessageOnPort, Worker } from 'node:worker_threads'
+import { showBlock } from '../../lens/running-lens.ts'
 import { fromPlainError } from '../../plain-error.ts'
 import { threadUrl } from '../../service/threads/thread.ts'
 import type { StreamBlock } from '../../views/streamed-rows.ts'
@@ -76,14 +77,17 @@ function createRun(parts: RunParts): DocumentRun {
     try {
       for (let blocks = receive(parts); blocks !== null; blocks = receive(parts)) {
         post({ kind: 'taken', id })
-        for (const { block, texts } of blocks)
+        for (const { block, texts } of blocks) {
+          showBlock(block?.height ?? null)
           for (const text of texts) {
             onIdle()
             last = { text, block }
             yield text
           }
+        }
       }
       last = null
+      showBlock(null)
     } finally {
       post({ kind: 'end', id })
     }

@@ -10,6 +10,7 @@ import type { OpenViewStream, StreamRequest, ViewStream } from '../../graphql/ro
 import { decodePayload, encodePayload } from '../../lens/json-payload.ts'
 import { type LensProcess, openLensProcess } from '../../lens/process/lens-process.ts'
 import type { LensMetrics } from '../../lens/process/metrics.ts'
+import { atLast, type LensPlace, placeFacts } from '../../lens/running-lens.ts'
 import { threadUrl } from '../../service/threads/thread.ts'
 import { decodeStreamPiece, type StreamedRows } from '../../views/streamed-rows.ts'
 import { createStreamMetrics, endOf, type StreamMetrics } from './metrics.ts'
@@ -170,7 +171,7 @@ async function run(stream: Stream): Promise<void> {
   const seconds = (): number => (performance.now() - startedAt) / 1_000
   // What a process takes to start counts as well, which it cannot see itself.
   const deadline = setTimeout(
-    () => stream.controller.abort(tooLong(stream, null)),
+    () => stream.controller.abort(tooLong(stream, { lens: null, block: stream.lastBlock })),
     stream.request.maxMs,
   )
   try {
@@ -180,7 +181,7 @@ async function run(stream: Stream): Promise<void> {
     stream.end = { error: null }
   } catch (error) {
     metrics.ended(endOf(error), seconds())
-    stream.end = { error: isTimeLimit(error) ? tooLong(stream, lensOf(error)) : error }
+    stream.end = { error: isTimeLimit(error) ? tooLong(stream, placeOf(error)) : error }
   }
   clearTimeout(deadline)
   stream.changed.resolve()
@@ -189,16 +190,18 @@ async function run(stream: Stream): Promise<void> {
 const isTimeLimit = (error: unknown): error is ServiceError =>
   error instanceof ServiceError && error.code === 'LENS_TIME_LIMIT'
 
-/** The place of the lens that was at work, where its process saw one. */
-function lensOf({ facts }: ServiceError): number | null {
-  return typeof facts['lens'] === 'number' ? facts['lens'] : null
+/** The lens that was at work, and the block, where they are known. */
+function placeOf({ facts: { lens, block } }: ServiceError): LensPlace {
+  return {
+    lens: typeof lens === 'number' ? lens : null,
+    block: typeof block === 'number' ? block : null,
+  }
 }
 
-function tooLong({ request, lastBlock }: Stream, lens: number | null): ServiceError {
-  const where = lens === null ? '' : `, at last in lens ${lens}`
-  const what = `it takes more than ${Math.round(request.maxMs)} ms${where}`
+function tooLong({ request }: Stream, place: LensPlace): ServiceError {
+  const what = `it takes more than ${Math.round(request.maxMs)} ms${atLast(place)}`
   return new ServiceError('LENS_TIME_LIMIT', what, {
-    facts: { ...(lastBlock !== null && { block: lastBlock }), ...(lens !== null && { lens }) },
+    facts: placeFacts(place),
     remedy: 'Ask for fewer blocks by a condition on `_blockNumber`, or for fewer rows by a limit.',
   })
 }

@@ -2,7 +2,14 @@
 import { Worker } from 'node:worker_threads'
 import { codeOf, messageOf, ServiceError } from '../../errors.ts'
 import { toPlainError } from '../../plain-error.ts'
-import { createRunningLens, readRunningLens } from '../running-lens.ts'
+import {
+  atLast,
+  createRunningLens,
+  type LensPlace,
+  nowhere,
+  placeFacts,
+  readRunningLens,
+} from '../running-lens.ts'
 import { stackMebibytes } from '../stack-limit.ts'
 import type { FromChild, FromThread, GatedJob, JobOutcome, ThreadJob } from './messages.ts'
 import { createPieceGate, notePieceTaken, stopPieces } from './piece-gate.ts'
@@ -23,6 +30,8 @@ export interface LensThread {
   abort(id: number): void
   /** Whether a job is under way. */
   isBusy(): boolean
+  /** Where that job is. */
+  place(): LensPlace
 }
 
 /** Bounds of a thread's heap in MB; documents and rows of one block are far below. */
@@ -80,7 +89,12 @@ export function openLensThread(
     },
     abort: (id) => abort(state, id),
     isBusy: () => state.job !== null,
+    place: () => placeOf(state.job),
   }
+}
+
+function placeOf(job: GatedJob | null): LensPlace {
+  return job === null ? nowhere : readRunningLens(job.running)
 }
 
 function abort(state: State, id: number): void {
@@ -130,20 +144,24 @@ function listen(state: State): void {
   const died = (error: unknown): void => {
     if (!isCurrent()) return
     if (state.job === null) post({ kind: 'refused', error: toPlainError(error) })
-    else finishAndReplace(state, deathOf(error), 0)
+    else finishAndReplace(state, deathOf(error, placeOf(state.job)), 0)
   }
   worker.on('error', died)
   worker.on('messageerror', died)
   worker.on('exit', (code) => died(new Error(`exit code ${code}`)))
 }
 
-function deathOf(error: unknown): ServiceError {
+function deathOf(error: unknown, place: LensPlace): ServiceError {
   const reason = messageOf(error)
   const isMemory = codeOf(error) === 'ERR_WORKER_OUT_OF_MEMORY'
   return new ServiceError(
     isMemory ? 'LENS_MEMORY_LIMIT' : 'LENS_PROCESS_DIED',
-    `the thread of the lenses ended: ${reason}`,
-    { remedy: 'The block is tried again later; if this stays, remove the View.', cause: error },
+    `the thread of the lenses ended${atLast(place)}: ${reason}`,
+    {
+      facts: placeFacts(place),
+      remedy: 'The block is tried again later; if this stays, remove the View.',
+      cause: error,
+    },
   )
 }
 
@@ -179,12 +197,12 @@ function watchJob(state: State, job: GatedJob): NodeJS.Timeout {
   const startedAt = performance.now()
   const end = (what: string, limitMs: number, processorMs: number): void => {
     if (state.job !== job) return
-    const lens = readRunningLens(job.running)
+    const place = placeOf(job)
     const error = new ServiceError(
       'LENS_TIME_LIMIT',
-      `the lenses took more than ${limitMs} ms of ${what}${lens === null ? '' : `, at last in lens ${lens}`}`,
+      `the lenses took more than ${limitMs} ms of ${what}${atLast(place)}`,
       {
-        facts: { limitMs, ...(lens !== null && { lens }) },
+        facts: { limitMs, ...placeFacts(place) },
         remedy:
           'Select fewer documents in the query, or do less in the lenses; it is tried again later.',
       },

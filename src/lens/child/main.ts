@@ -4,6 +4,7 @@
  */
 import { writeFileSync } from 'node:fs'
 import { constants, getPriority, setPriority } from 'node:os'
+import { type LensPlace, nowhere } from '../running-lens.ts'
 import { type LensThread, openLensThread } from './lens-thread.ts'
 import type { FromChild, ToChild } from './messages.ts'
 
@@ -40,7 +41,12 @@ function stepBack(step: () => void): void {
 }
 
 function reportMemory(): void {
-  post({ kind: 'memory', bytes: process.memoryUsage.rss() })
+  post({ kind: 'memory', bytes: process.memoryUsage.rss(), place: placeOfJob() })
+}
+
+function placeOfJob(): LensPlace {
+  const [first, second] = threads.filter((thread) => thread.isBusy())
+  return first === undefined || second !== undefined ? nowhere : first.place()
 }
 
 // Where memory runs out, the kernel is to end this process before the program.

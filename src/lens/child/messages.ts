@@ -1,6 +1,6 @@
 /** What a program and its lens process say to each other, and that process and its threads. */
 import type { PlainError } from '../../plain-error.ts'
-import type { RunningLens } from '../running-lens.ts'
+import type { LensPlace, RunningLens } from '../running-lens.ts'
 import type { PieceGate } from './piece-gate.ts'
 
 /** One piece of work for a thread. */
@@ -72,7 +72,12 @@ export type FromChild =
   | { readonly kind: 'stuck'; readonly thread: number }
   /** A thread could not start. */
   | { readonly kind: 'refused'; readonly error: PlainError }
-  | { readonly kind: 'memory'; readonly bytes: number }
+  | {
+      readonly kind: 'memory'
+      readonly bytes: number
+      /** Where the one job is that is under way; nowhere where none is, or several are. */
+      readonly place: LensPlace
+    }
 
 /** Thread to the lens process; processor time is that of the thread since it started. */
 export type FromThread =

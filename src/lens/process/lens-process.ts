@@ -7,6 +7,7 @@ import { invariant, ServiceError } from '../../errors.ts'
 import { fromPlainError, type PlainError } from '../../plain-error.ts'
 import { backoffMs } from '../../primitives/backoff.ts'
 import type { FromChild } from '../child/messages.ts'
+import { atLast, type LensPlace, nowhere, placeFacts } from '../running-lens.ts'
 import { type LensChild, startChild } from './child-process.ts'
 import { createLensJobs, type LensJob, type LensJobs, type LensResult } from './lens-jobs.ts'
 import type { LensMetrics } from './metrics.ts'
@@ -59,6 +60,8 @@ type KillCause = 'memory' | 'stuck' | 'silent' | 'refused' | 'roomy' | 'idle' | 
 interface Life {
   readonly child: LensChild
   memoryBytes: number | null
+  /** Where its one job was then. */
+  place: LensPlace
   /** Whether a thread was ever ready. */
   isServing: boolean
   /** Whether a job has ended in it: until then no job has left memory behind. */
@@ -161,6 +164,7 @@ function start(state: State): void {
   state.life = {
     child,
     memoryBytes: null,
+    place: nowhere,
     isServing: false,
     hasWorked: false,
     cause: null,
@@ -195,6 +199,7 @@ function receive(state: State, message: FromChild): void {
     return
   } else if (message.kind === 'memory') {
     life.memoryBytes = message.bytes
+    life.place = message.place
     if (message.bytes > options.memoryBytes) kill(state, 'memory')
   } else if (message.kind === 'refused') {
     life.refusal = message.error
@@ -243,8 +248,11 @@ function deathOf({ options }: State, life: Life, reason: string): ServiceError {
   if (life.cause === 'memory')
     return new ServiceError(
       'LENS_MEMORY_LIMIT',
-      `the lens process took more than ${options.memoryBytes} bytes of memory`,
-      { remedy: later, facts: { memoryBytes: options.memoryBytes } },
+      `the lens process took more than ${options.memoryBytes} bytes of memory${atLast(life.place)}`,
+      {
+        remedy: later,
+        facts: { memoryBytes: options.memoryBytes, ...placeFacts(life.place) },
+      },
     )
   if (life.cause === 'silent')
     return new ServiceError('LENS_TIME_LIMIT', 'the lens process did not respond in time', {

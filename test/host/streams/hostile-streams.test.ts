@@ -24,6 +24,20 @@ const large: LensParts = {
   transform: op.const(at.text),
   text: item(1, JSON.stringify({ address: 'x'.repeat(60_000) })),
 }
+
+/** Comes to no end with a JSON object, but with the end of the stream. */
+const endlessWithDocument = [
+  ...op.callNext,
+  ...op.set(0),
+  ...op.get(0),
+  ...op.const(5),
+  ...op.add,
+  ...op.load8,
+  ...op.const(0x7b),
+  ...op.equal,
+  ...op.when(op.forever()),
+  ...op.get(0),
+]
 const grow = [...op.const(1_000), ...op.memoryGrow, ...op.drop, ...op.callNext]
 
 /** A chain of four blocks and Views over it. */
@@ -63,6 +77,13 @@ describe('a lens', () => {
     ],
     [
       'that is without end',
+      { transform: endlessWithDocument },
+      'GRAPHQL_VIEW_LIMIT',
+      /^The View Hostile was stopped at block 100: it takes more than \d+ ms, at last in lens 1\. Ask for fewer blocks/,
+      8_000,
+    ],
+    [
+      'that is without end before it takes any document',
       { transform: [...op.forever(), ...op.const(0)] },
       'GRAPHQL_VIEW_LIMIT',
       /^The View Hostile was stopped: it takes more than \d+ ms, at last in lens 1\. Ask for fewer blocks/,

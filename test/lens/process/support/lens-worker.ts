@@ -7,6 +7,7 @@ import type { PieceSink } from '../../../../src/lens/child/piece-gate.ts'
 import { serveLensWorker } from '../../../../src/lens/child/serve-lens-worker.ts'
 import { ownProcessorMs } from '../../../../src/lens/child/thread-time.ts'
 import { type Program, prepareProgram } from '../../../../src/lens/program/program.ts'
+import { showBlock } from '../../../../src/lens/running-lens.ts'
 import type { Feed } from '../../../../src/views/row-type.ts'
 import type { Command, WorkerData } from './open-lenses.ts'
 
@@ -46,8 +47,10 @@ function obey(command: Command, pieces: PieceSink): unknown {
     kept.push(Buffer.alloc(command.bytes, 1))
     waitMs(150)
   }
-  if (command.does === 'exhaust')
+  if (command.does === 'exhaust') {
+    showBlock(7)
     for (const lists: object[] = []; ; ) lists.push(new Array(100_000).fill(1.5))
+  }
   if (command.does === 'work') work(command.processorMs)
   if (command.does === 'exit') process.exit(3)
   if (command.does === 'die') die(command.when)
