@@ -126,9 +126,9 @@ export const errorCodes = {
   LENS_OUTPUT_INVALID:
     'A lens breaks the lens ABI: what it returned is outside its memory, or unknown.',
   LENS_OUTPUT_LIMIT:
-    'The lenses of a View return more, or grow larger, than those of one block may.',
-  LENS_PROCESS_DIED: 'The process of the lenses ended while it worked on a block.',
-  LENS_TIME_LIMIT: 'The lenses of a View take longer than those of one block may.',
+    'The lenses of a View return more, or grow larger, than they may for a block, or for a query.',
+  LENS_PROCESS_DIED: 'The process of the lenses ended while it worked on a block, or for a query.',
+  LENS_TIME_LIMIT: 'The lenses of a View take longer than they may for a block, or for a query.',
   LENS_TRAPPED: 'A lens was ended by a WebAssembly trap.',
   OPERATOR_API_ANSWER_MALFORMED:
     'The API server returned something that is not JSON, or closed the connection within a response.',

@@ -3,6 +3,7 @@ import { invariant, ServiceError } from '../errors.ts'
 import { createViewSelector } from '../graphql/selection/view-selection.ts'
 import { isObject, type JsonObject } from '../json-object.ts'
 import type { SourceDocument } from '../lens/program/instance.ts'
+import { lensError } from '../lens/program/lens-error.ts'
 import { type Program, prepareProgram } from '../lens/program/program.ts'
 import type { RunLimits } from '../lens/program/run-limits.ts'
 import { asBuffer, type ByteWriter, createByteWriter } from '../primitives/cbor.ts'
@@ -96,15 +97,35 @@ type OutputListener = (document: JsonObject, source: number | null) => void
 /**
  * Runs the lenses of a View over the documents of one block, or of more under limits of their own; returns what
  * `Program.run` does.
- * @throws ServiceError what a run throws, and `LENS_OUTPUT_INVALID` for what is not a JSON object.
+ * @throws ServiceError what a run throws, and `LENS_OUTPUT_INVALID` for what is not a JSON object. Limits of `onOutput`
+ *   name the last lens.
  */
 export function runLenses(
-  { program }: Pick<LoadedView, 'program'>,
+  view: Pick<LoadedView, 'program'>,
   documents: Iterable<SourceDocument>,
   onOutput: OutputListener,
   limits?: RunLimits,
 ): ReturnType<Program['run']> {
-  return program.run(documents, (bytes, source) => onOutput(parseDocument(bytes), source), limits)
+  const emit = (bytes: Uint8Array, source: number | null): void =>
+    onOutput(parseDocument(bytes), source)
+  return namingLastLens(view, () => view.program.run(documents, emit, limits))
+}
+
+/** Makes rows of what the last lens returns: where they are too large, or too many, that lens is named. */
+export function namingLastLens<T>({ program }: Pick<LoadedView, 'program'>, make: () => T): T {
+  try {
+    return make()
+  } catch (error) {
+    throw ofLastLens(error, program.feeds.length)
+  }
+}
+
+/** An error that is about a lens names it already. A View may have no lens. */
+function ofLastLens(error: unknown, lenses: number): unknown {
+  if (!(error instanceof ServiceError) || error.code !== 'LENS_OUTPUT_LIMIT') return error
+  const { code, message, facts, remedy = '' } = error
+  if (facts['lens'] !== undefined || lenses === 0) return error
+  return lensError(code, lenses, `returns too much: ${message}`, remedy, facts)
 }
 
 /**

@@ -4,9 +4,13 @@ import { test } from 'node:test'
 import {
   type LoadedView,
   maxDocumentBytes,
+  namingLastLens,
   parseDocument,
   readDocuments,
 } from '../../src/compute/loaded-view.ts'
+import { ServiceError } from '../../src/errors.ts'
+import { prepareProgram } from '../../src/lens/program/program.ts'
+import { buildLens } from '../lens/support/lens.ts'
 import { openTestStore } from '../support/test-store.ts'
 
 test('the documents of a block take bytes up to a limit, in however many batches they come', async (t) => {
@@ -38,4 +42,30 @@ test('what a lens returns is an object, and of anything else its first 80 bytes 
   assert.throws(() => parseDocument(Buffer.from('x'.repeat(81))), {
     message: `the last lens returned what is not a JSON object: "${'x'.repeat(80)}"`,
   })
+})
+
+test('the last lens is named where its rows are refused, and what names a lens already is left', () => {
+  const identity = { wasm: buildLens(), args: '' }
+  const thrown = (lenses: number, error: Error): unknown => {
+    const program = prepareProgram(Array(lenses).fill(identity), 'single')
+    try {
+      return namingLastLens({ program }, () => {
+        throw error
+      })
+    } catch (named) {
+      return named
+    }
+  }
+  const limit = new ServiceError('LENS_OUTPUT_LIMIT', 'a row takes too much', { remedy: 'Less.' })
+  assert.deepEqual(
+    thrown(2, limit),
+    new ServiceError('LENS_OUTPUT_LIMIT', 'lens 2 returns too much: a row takes too much', {
+      facts: { lens: 2 },
+      remedy: 'Less.',
+    }),
+  )
+  const ofFirst = new ServiceError('LENS_OUTPUT_LIMIT', 'lens 1 returns', { facts: { lens: 1 } })
+  const others = [ofFirst, new ServiceError('LENS_FAILED', 'no'), new Error('disk')]
+  for (const error of others) assert.equal(thrown(2, error), error)
+  assert.equal(thrown(0, limit), limit, 'there is no lens')
 })

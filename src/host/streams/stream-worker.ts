@@ -121,15 +121,16 @@ function createOutput(rowType: RowType, pieces: PieceSink): Output {
       packer.add(document, last?.block ?? null, withSource ? (last?.text ?? null) : null)
       rows += 1
       bytes += packer.bytes - before
-      if (rows > streamLimits.rows) throw tooMuch(`${streamLimits.rows} rows`)
-      if (bytes > streamLimits.rowBytes) throw tooMuch(`${streamLimits.rowBytes} bytes of rows`)
+      if (rows > streamLimits.rows) throw tooMuch(`more than ${streamLimits.rows} rows`)
+      if (bytes > streamLimits.rowBytes)
+        throw tooMuch(`rows of more than ${streamLimits.rowBytes} bytes`)
       if (isDue()) flush()
     },
   }
 }
 
 const tooMuch = (what: string): ServiceError =>
-  new ServiceError('LENS_OUTPUT_LIMIT', `it has more than ${what} for one query`, {
+  new ServiceError('LENS_OUTPUT_LIMIT', `${what} for one query`, {
     remedy:
       'Ask for fewer blocks by a condition on `_blockNumber`, or register the View with @materialized(if: true).',
   })

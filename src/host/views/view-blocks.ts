@@ -1,5 +1,10 @@
 /** What a View makes of stored blocks: selects, runs the lenses, packs the rows. Runs in the lens process alone. */
-import { type LoadedView, parseDocument, readDocuments } from '../../compute/loaded-view.ts'
+import {
+  type LoadedView,
+  namingLastLens,
+  parseDocument,
+  readDocuments,
+} from '../../compute/loaded-view.ts'
 import { ServiceError } from '../../errors.ts'
 import { type ByteWriter, createByteWriter } from '../../primitives/cbor.ts'
 import type { StoreReader } from '../../store/store.ts'
@@ -141,8 +146,10 @@ function packRows(view: LoadedView, documents: readonly Uint8Array[]): PackedRow
 
 function computeRows(view: LoadedView, documents: readonly Uint8Array[]): PackedRows {
   const packer = createRowPacker(view.rowType, emptied(places.rows))
-  view.program.run(documents, (json, source) => {
-    if (!packer.addJson(json, source)) packer.add(parseDocument(json), source)
-  })
+  namingLastLens(view, () =>
+    view.program.run(documents, (json, source) => {
+      if (!packer.addJson(json, source)) packer.add(parseDocument(json), source)
+    }),
+  )
   return packer.finish()
 }

@@ -106,7 +106,7 @@ describe('a lens', () => {
       'that returns rows without end',
       { transform: op.const(at.text), text: oneRow },
       'GRAPHQL_VIEW_LIMIT',
-      /^The View Hostile was stopped.*more than 200000 rows/,
+      /^The View Hostile was stopped: lens 1 returns too much: more than 200000 rows for one query\. Ask/,
     ],
     [
       'that returns large rows without end',

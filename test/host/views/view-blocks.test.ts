@@ -9,6 +9,7 @@ import type { StoreReader } from '../../../src/store/store.ts'
 import { type BlockRows, decodeBlockRows } from '../../../src/views/block-rows.ts'
 import { rowLimits } from '../../../src/views/row-limits.ts'
 import { parseRowType } from '../../../src/views/row-type.ts'
+import { buildLens } from '../../lens/support/lens.ts'
 import { openTestStore } from '../../support/test-store.ts'
 import { engineChain } from './support/engine-room.ts'
 
@@ -57,6 +58,18 @@ describe('what a View makes of blocks', () => {
       alone.push(...blocksOf(await computeBlocks(view, reader, [height])))
     }
     assert.deepEqual(blocksOf(together), alone)
+  })
+
+  it('fails with the name of the last lens where that returns too much for a row', async (t) => {
+    const large = { values: 'x'.repeat(rowLimits.rowBytes) }
+    const { view, reader, heights } = await open(t, () => [large], 1)
+    const identity = { wasm: buildLens(), args: '' }
+    const program = prepareProgram([identity, identity], null)
+    const { outcomes } = await computeBlocks({ ...view, program }, reader, heights)
+    assert.deepEqual(
+      outcomes.map(({ failure }) => failure?.message),
+      ['lens 2 returns too much: a row takes more than 262144 bytes'],
+    )
   })
 
   it('is no more in one job than is stored quickly, and the other blocks wait', async (t) => {
