@@ -88,8 +88,7 @@ export function openTrustedHosts(
       log.error({ peer, pinned, found }, `${who} proves another identity`)
   }
   const keep = (which: AcceptedList, peers: readonly string[]): void => {
-    which.keepPeers(peers)
-    update()
+    if (which.keepPeers(peers)) update()
   }
   list.setFile(file?.values() ?? [])
   update()

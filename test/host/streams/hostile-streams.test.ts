@@ -112,7 +112,7 @@ describe('a lens', () => {
       'that returns large rows without end',
       large,
       'GRAPHQL_VIEW_LIMIT',
-      /^The View Hostile was stopped.*more than 67108864 bytes of rows/,
+      /^The View Hostile was stopped.*lens 1 returns too much: rows of more than 67108864 bytes/,
     ],
   ]
   for (const [what, parts, code, message, maxMs = 110_000] of cases)

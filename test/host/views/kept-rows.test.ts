@@ -18,7 +18,7 @@ describe('rows of a View that are kept for longer than documents', () => {
       await room.put(chain.slice(from, from + 20))
       // Newest first: what is left of these could lose its documents to the next ones.
       const newest = 100 + from + 19
-      await room.until(view, (now) => isLive(now) && now.done.at(-1)?.[1] === newest)
+      await room.until(view, (now) => now.blocksLeft === 0 && now.done.at(-1)?.[1] === newest)
     }
     await room.store.prune()
     const state = await room.until(view, isLive)
