@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import type { HostedView } from '../../../src/host/views/hosted-view.ts'
-import { at, buildLens, item, op } from '../../lens/support/lens.ts'
+import { at, buildLens, byteOfItem, item, op } from '../../lens/support/lens.ts'
 import { engineChain, hostedView } from '../views/support/engine-room.ts'
 import { openStreamRoom } from './support/stream-room.ts'
 
@@ -29,10 +29,7 @@ const large: LensParts = {
 const endlessWithDocument = [
   ...op.callNext,
   ...op.set(0),
-  ...op.get(0),
-  ...op.const(5),
-  ...op.add,
-  ...op.load8,
+  ...byteOfItem(5),
   ...op.const(0x7b),
   ...op.equal,
   ...op.when(op.forever()),

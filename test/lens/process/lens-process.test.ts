@@ -4,7 +4,7 @@ import { getPriority, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, type TestContext, test } from 'node:test'
 import { codeOf } from '../../../src/errors.ts'
-import { buildLens, op } from '../support/lens.ts'
+import { buildLens, byteOfItem, op } from '../support/lens.ts'
 import { openLenses } from './support/open-lenses.ts'
 
 const loop = buildLens({ transform: [...op.forever(), ...op.const(0)] })
@@ -104,10 +104,7 @@ describe('a job that takes too long is ended, and nothing else', () => {
       transform: [
         ...op.callNext,
         ...op.set(0),
-        ...op.get(0),
-        ...op.const(5),
-        ...op.add,
-        ...op.load8,
+        ...byteOfItem(5),
         ...op.const(mark),
         ...op.equal,
         ...op.when(op.forever()),

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { prepareProgram } from '../../../src/lens/program/program.ts'
 import { collect, documents, lens, single } from '../support/collect.ts'
-import { at, buildLens, globals, item, op, terminal } from '../support/lens.ts'
+import { at, buildLens, byteOfItem, globals, item, op, terminal } from '../support/lens.ts'
 
 const numbered = (texts: readonly string[]): [string, number][] =>
   texts.map((text, index) => [text, index])
@@ -16,17 +16,11 @@ const digitsOnly = [
   ...op.const(1),
   ...op.equal,
   ...op.when([
-    ...op.get(0),
-    ...op.const(10),
-    ...op.add,
-    ...op.load8,
+    ...byteOfItem(10),
     ...op.const(0x3a),
     ...op.greater,
     ...op.when([...op.const(at.nil), ...op.return]),
-    ...op.get(0),
-    ...op.const(10),
-    ...op.add,
-    ...op.load8,
+    ...byteOfItem(10),
     ...op.const(0x22),
     ...op.equal,
     ...op.when([...op.const(at.nil), ...op.return]),

@@ -45,6 +45,11 @@ export const op = {
   when: (code: Code): number[] => [0x04, 0x40, ...code, 0x0b],
 } as const
 
+/** Puts a byte of the item whose address is in the first local on the stack. */
+export function byteOfItem(offset: number): number[] {
+  return [...op.get(0), ...op.const(offset), ...op.add, ...op.load8]
+}
+
 /** Addresses of items that are in the memory from the beginning. */
 export const at = { nil: 8, end: 9, error: 16, text: 256 } as const
 const heapStart = 1_024
