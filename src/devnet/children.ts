@@ -6,8 +6,8 @@
 import { spawn } from 'node:child_process'
 import { createWriteStream } from 'node:fs'
 import { createInterface } from 'node:readline'
-import { fileURLToPath } from 'node:url'
 import { ServiceError } from '../errors.ts'
+import { openReaper, type Reaper } from '../reaper/open-reaper.ts'
 import { readEntry, readError } from './program-log.ts'
 
 interface ChildOptions {
@@ -39,7 +39,7 @@ const closeGraceMs = 1_000
 
 /** Opens an empty set of children. `onFailure` gets DEVNET_PROGRAM_ENDED. */
 export function openChildren(parts: { readonly onFailure: (error: unknown) => void }): Children {
-  const reaper = startReaper()
+  const reaper = openReaper()
   const started: Child[] = []
   return {
     start(options) {
@@ -50,33 +50,6 @@ export function openChildren(parts: { readonly onFailure: (error: unknown) => vo
     async close() {
       await Promise.all(started.map((child) => child.stop(closeGraceMs)))
       await reaper.close()
-    },
-  }
-}
-
-interface Reaper {
-  /** Reports the start (`+pid`) or end (`-pid`) of a child. */
-  send(line: string): void
-  /** Resolves when it has ended. */
-  close(): Promise<void>
-}
-
-function startReaper(): Reaper {
-  const script = import.meta.url.endsWith('.ts') ? './reaper.ts' : './reaper.js'
-  const child = spawn(process.execPath, [fileURLToPath(new URL(script, import.meta.url))], {
-    detached: true,
-    stdio: ['pipe', 'ignore', 'ignore'],
-  })
-  const ended = Promise.withResolvers<void>()
-  child.once('exit', () => ended.resolve()).once('error', () => ended.resolve())
-  child.stdin?.on('error', () => undefined)
-  child.unref()
-  return {
-    send: (line) => void child.stdin?.write(`${line}\n`),
-    async close() {
-      child.ref()
-      child.stdin?.end()
-      await ended.promise
     },
   }
 }
@@ -92,7 +65,7 @@ function startChild(
   const lastLines: string[] = []
   let stopping = false
   let isOver = false
-  if (child.pid !== undefined) reaper.send(`+${child.pid}`)
+  if (child.pid !== undefined) reaper.watch(child.pid)
   const file = createWriteStream(logPath, { mode: 0o600 })
   for (const stream of [child.stdout, child.stderr]) {
     createInterface({ input: stream }).on('line', (line) => {
@@ -106,7 +79,7 @@ function startChild(
     if (isOver) return
     isOver = true
     file.end()
-    if (child.pid !== undefined) reaper.send(`-${child.pid}`)
+    if (child.pid !== undefined) reaper.forget(child.pid)
     ended.resolve()
     if (!stopping) onFailure(programEnded(name, reason, logPath, lastLines))
   }

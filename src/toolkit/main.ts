@@ -7,16 +7,26 @@ import { runToolkit } from './toolkit.ts'
 /** The last one is a terminal that is closed: what a command started is to end with it. */
 const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
-/** Runs `viewmesh <argv>` and sets the exit code. The first signal interrupts the command, a second one ends it. */
+/** A signal to a whole group of processes comes here twice where a launcher hands its own on. */
+const repeatMs = 1_000
+
+/** Runs `viewmesh <argv>` and sets the exit code. The first signal interrupts the command, a later one ends it. */
 export async function runToolkitProgram(argv: readonly string[]): Promise<void> {
   const interrupted = new AbortController()
-  const interrupt = (): void => interrupted.abort()
-  for (const signal of signals) process.once(signal, interrupt)
+  const stopListening = (): void => {
+    for (const signal of signals) process.off(signal, interrupt)
+  }
+  const interrupt = (): void => {
+    if (interrupted.signal.aborted) return
+    interrupted.abort()
+    setTimeout(stopListening, repeatMs).unref()
+  }
+  for (const signal of signals) process.on(signal, interrupt)
   process.stdout.on('error', endWithoutReader)
   // Nobody reads what is said meanwhile: that ends no deployment halfway.
   process.stderr.on('error', () => undefined)
   process.exitCode = await runToolkit(argv, processTerminal(interrupted))
-  for (const signal of signals) process.off(signal, interrupt)
+  stopListening()
 }
 
 /** A reader that has seen enough, as `head`, is no failure; a disk that is full is one. */

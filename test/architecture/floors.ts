@@ -25,7 +25,7 @@ export const sourceFloors: Floors = [
   'primitives',
   ['verify', 'views'],
   ['row-votes', 'follow'],
-  ['chain', 'store', 'identity', 'p2p', 'lens', 'registry'],
+  ['chain', 'store', 'identity', 'p2p', 'lens', 'registry', 'reaper'],
   ['graphql', 'mesh', 'service'],
   'compute',
   ['generator', 'host', 'toolkit', 'devnet', 'app'],

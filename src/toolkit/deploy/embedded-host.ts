@@ -2,7 +2,7 @@
  * A Host of the toolkit's own: `viewmesh host` as a child process. Its store, keys, secrets and log stay in one folder, so that
  * the next start has what this one had.
  */
-import { spawn } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import {
   closeSync,
@@ -21,6 +21,7 @@ import process from 'node:process'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { ServiceError } from '../../errors.ts'
+import { openReaper } from '../../reaper/open-reaper.ts'
 import { nodeOptions, paths, ports, stopTimeoutMs } from '../../service/contract.ts'
 import { toSingleLine } from '../cli/print.ts'
 import type { Terminal } from '../cli/terminal.ts'
@@ -76,6 +77,7 @@ export async function openEmbeddedHost(terminal: Terminal, folder: string): Prom
   const { promise: over, resolve: end } = Promise.withResolvers<string>()
   child.once('error', (error) => end(error.message))
   child.once('exit', (code, signal) => end(signal ?? `exit code ${code}`))
+  endWithThisProcess(child, over)
   const interrupt = (): void => void child.kill('SIGTERM')
   terminal.signal.addEventListener('abort', interrupt, { once: true })
   const close = async (): Promise<void> => {
@@ -164,6 +166,17 @@ function start(env: Record<string, string>, logPath: string) {
   } finally {
     closeSync(log)
   }
+}
+
+/** Nobody would stop a Host whose toolkit was killed: it would keep its ports and its store. */
+function endWithThisProcess({ pid }: ChildProcess, over: Promise<unknown>): void {
+  if (pid === undefined) return
+  const reaper = openReaper()
+  reaper.watch(pid)
+  void over.then(() => {
+    reaper.forget(pid)
+    return reaper.close()
+  })
 }
 
 async function untilItAnswers(url: string, signal: AbortSignal): Promise<void> {

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
-import { existsSync, realpathSync } from 'node:fs'
+import { existsSync, readFileSync, realpathSync } from 'node:fs'
 import { mkdir, mkdtemp, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
+import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
@@ -275,6 +276,54 @@ test('without a Host one is started, with its playground and its data kept, unti
     await assert.rejects(fetch(`http://127.0.0.1:${api}/`))
   }
 })
+
+/** Resolves when nobody listens there any more who does now. */
+async function untilGone(port: number): Promise<void> {
+  const socket = connect(port, '127.0.0.1')
+  await once(socket, 'connect')
+  // Where it is killed there is an error before.
+  await new Promise((resolve) => socket.on('error', resolve).on('close', resolve))
+}
+
+test('several signals at once interrupt a deployment as one does', async (context) => {
+  const { api, deploy } = await ownHost(context)
+  const child = deploy()
+  await child.says('"isNew": true')
+  for (const signal of ['SIGTERM', 'SIGHUP', 'SIGINT'] as const) child.process.kill(signal)
+  assert.equal((await child.ended()).code, 130)
+  await assert.rejects(fetch(`http://127.0.0.1:${api}/`))
+})
+
+test('a Host of the toolkit ends with it, also where that is killed', async (context) => {
+  const { api, deploy } = await ownHost(context)
+  const child = deploy()
+  await child.says('"isNew": true')
+  const gone = untilGone(api)
+  child.process.kill('SIGKILL')
+  await gone
+  const next = deploy()
+  await next.says('"isNew": false')
+})
+
+test('a later signal ends a deployment whose Host does not stop, and that Host', async (context) => {
+  const { api, deploy } = await ownHost(context)
+  const child = deploy()
+  await child.says('"isNew": true')
+  const gone = untilGone(api)
+  for (const pid of childrenOf(child.process.pid)) {
+    const isHost = readFileSync(`/proc/${pid}/cmdline`, 'utf8').endsWith('\0host\0')
+    if (isHost) process.kill(pid, 'SIGSTOP')
+  }
+  const ended = child.ended()
+  const repeated = setInterval(() => child.process.kill('SIGTERM'), 100)
+  context.after(() => clearInterval(repeated))
+  assert.equal((await ended).signal, 'SIGTERM')
+  await gone
+})
+
+function childrenOf(pid: number | undefined): number[] {
+  return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').map(Number)
+}
 
 test('whoever listens where a Host of the toolkit was gets a token that no later one takes', async (context) => {
   const { api, deploy } = await ownHost(context)

@@ -1,7 +1,6 @@
 /**
- * A process that outlives the development chain by seconds: its standard input names process ids (`+7`
- * started, `-7` ended), and when it closes, because the parent died in whatever way, the reaper ends the
- * remaining ones. It has a process group of its own, so that no Ctrl-C reaches it.
+ * A process that outlives its parent by seconds. Its standard input names process ids (`+7` started,
+ * `-7` ended), and when that closes, because the parent died in whatever way, it ends the remaining ones.
  */
 import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
