@@ -113,7 +113,10 @@ async function checkHost({ signal }: Terminal, url: string): Promise<MachineChec
     return { name, outcome: 'warning', message: `${url} answers, and not as a Host does` }
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error
-    const message = `${error.message}: deploying starts one, npm start as well`
+    const isAbsent = error.code === 'TOOLKIT_HOST_UNREACHABLE'
+    const message = isAbsent
+      ? `${error.message}: deploying starts one, npm start as well`
+      : failureText(error)
     return { name, outcome: 'warning', message }
   }
 }

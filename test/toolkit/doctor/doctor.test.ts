@@ -68,6 +68,20 @@ test('what answers where a Host should, and not as one does, is a warning', asyn
   assert.equal(stdout.split('\n')[4], `warning Host: ${url} answers, and not as a Host does`)
 })
 
+test('another program where a Host should be is named as one, and no Host is said to be missing', async (context) => {
+  const { run, json } = await openTestTerminal(context)
+  await json('view', 'init')
+  const url = await openServer(context, 404, 'Not found')
+  const { exitCode, stdout } = await run(['doctor', '--json', '--host', url])
+  assert.equal(exitCode, 0)
+  const { checks } = JSON.parse(stdout) as { checks: Record<string, string>[] }
+  const { outcome, message } = checks.find(({ name }) => name === 'Host') ?? {}
+  assert.equal(outcome, 'warning')
+  const [first, ...rest] = `${message}`.split('\n')
+  assert.equal(first, `error: ${url} returned something other than JSON: "Not found"`)
+  assert.match(`${rest.at(-1)}`, /^What to do: Name the API port of a Host \(9181 by default\)/)
+})
+
 test('Views and variables are told in the singular and the plural, and a Host by its answer', async (context) => {
   const { run, json } = await openTestTerminal(context)
   await json('view', 'init', 'First')
