@@ -7,6 +7,7 @@ import type { Browser, Page } from 'playwright-core'
 import { openTestApi, type TestApi } from '../../graphql/support/graphql-server.ts'
 import { createChain } from '../../support/chain/block-factory.ts'
 import { launchBrowser, type Visit, visit } from './browser.ts'
+import { answer, run } from './graphiql.ts'
 
 const screenshots = process.env['SCREENSHOTS'] ?? mkdtempSync(join(tmpdir(), 'viewmesh-screens-'))
 
@@ -19,19 +20,6 @@ after(() => browser.close())
 const screenshot = (page: Page, name: string): Promise<Buffer> =>
   page.screenshot({ path: join(screenshots, `${name}.png`) })
 
-/** The JSON in the answer pane, once it is whole and `isReady` likes it. */
-async function answer(page: Page, isReady: (data: unknown) => boolean): Promise<unknown> {
-  const read = page.locator('.result-window .CodeMirror')
-  for (;;) {
-    const text = await read.evaluate((element: unknown) =>
-      (element as { CodeMirror: { getValue(): string } }).CodeMirror.getValue(),
-    )
-    const data = text === '' ? null : JSON.parse(text).data
-    if (data !== null && isReady(data)) return data
-    await page.waitForTimeout(50)
-  }
-}
-
 async function openPlayground(t: TestContext): Promise<Visit & { readonly api: TestApi }> {
   const [...blocks] = createChain({ count: 9 })
   const api = await openTestApi(t, { blocks, playground: true })
@@ -40,8 +28,6 @@ async function openPlayground(t: TestContext): Promise<Visit & { readonly api: T
 
 /** For a machine with much else to do. */
 const patience = { timeout: 60_000 }
-
-const run = (page: Page): Promise<void> => page.getByLabel(/^Execute query/).click()
 
 test(
   'the first visit shows data after one click, without any network and without complaints',
