@@ -56,7 +56,7 @@ function parseFile(path: string): { readonly content: JsonObject } | { readonly 
 
 /** `Map keys must be unique at line 2, column 1`, without the excerpt below it. */
 function firstLine(error: Error): string {
-  return (error.message.split('\n', 1)[0] ?? '').replace(/:$/, '')
+  return error.message.replace(/:?(?:\n.*)?$/s, '')
 }
 
 /** The settings of a nested map with their dotted keys; empty values are not set. */

@@ -11,8 +11,6 @@ import { z } from 'zod'
 export interface SettingKind<T> {
   readonly accepts: string
   readonly schema: z.ZodType<T>
-  /** True where a comma separates several values in the environment. */
-  readonly list?: true
 }
 
 /** A custom kind: `read` returns the value, or undefined for what is not accepted. */
@@ -97,15 +95,16 @@ export const path: SettingKind<string> = kind('a path', (value) => {
   return resolve(found.startsWith('~/') ? join(homedir(), found.slice(2)) : found)
 })
 
-/** A URL with one of these schemes and a host, returned as it was written. */
-export function url(...schemes: readonly string[]): SettingKind<string> {
+/** Schemes with which every URL has a host. */
+type UrlScheme = 'http' | 'https' | 'ws' | 'wss'
+
+/** A URL with one of these schemes, returned as it was written. */
+export function url(...schemes: readonly UrlScheme[]): SettingKind<string> {
   return kind(`a URL that begins with ${schemes.map((s) => `${s}://`).join(' or ')}`, (value) => {
     const found = scalarText(value)
     if (found === undefined || !URL.canParse(found)) return undefined
-    const parsed = new URL(found)
-    return schemes.includes(parsed.protocol.slice(0, -1)) && parsed.hostname !== ''
-      ? found
-      : undefined
+    const { protocol } = new URL(found)
+    return schemes.some((scheme) => protocol === `${scheme}:`) ? found : undefined
   })
 }
 
@@ -127,7 +126,7 @@ export const hostAndPort: SettingKind<Address> = kind(
     const [, ipv6, name, digits] = match
     const port = Number(digits)
     if (port > 65_535 || (ipv6 !== undefined && isIP(ipv6) !== 6)) return undefined
-    return { host: ipv6 ?? (name === '' || name === undefined ? '0.0.0.0' : name), port }
+    return { host: ipv6 ?? (name || '0.0.0.0'), port }
   },
 )
 
@@ -146,5 +145,5 @@ export function list<T>(item: SettingKind<T>): SettingKind<readonly T[]> {
     }
     return results
   })
-  return { accepts: `a list in which each entry is ${item.accepts}`, schema, list: true }
+  return { accepts: `a list in which each entry is ${item.accepts}`, schema }
 }

@@ -61,9 +61,10 @@ export function loadSettingsWithOrigins<T>(
   const problems = [...flags.problems, ...environment.problems, ...file.problems]
   const broken = new Set([...flags.broken, ...environment.broken, ...file.broken])
   const raw = Object.fromEntries(
-    Object.entries(entries)
-      .filter(([name]) => !broken.has(name))
-      .map(([name, { default: fallback }]) => [name, found.get(name)?.value ?? fallback]),
+    Object.entries(entries).map(([name, { default: fallback }]) => [
+      name,
+      found.get(name)?.value ?? fallback,
+    ]),
   )
   const result = tableSchema(entries, broken).safeParse(raw)
   if (!result.success)
@@ -101,7 +102,7 @@ function tableSchema(entries: AnyTable, broken: ReadonlySet<string>): z.ZodType 
 
 function orMissing(setting: AnySetting): z.ZodType {
   return z.unknown().transform((value, context) => {
-    if (value === undefined || value === null) {
+    if (value === undefined) {
       if (setting.required) context.addIssue({ code: 'custom', params: { missing: true } })
       return null
     }
@@ -125,14 +126,13 @@ function problemOf(
   if (setting === undefined) return issue.message
   const { missing, ...params } = (issue.code === 'custom' && issue.params) || {}
   const source = found.get(name)
-  const accepted = setting.kind.list ? issue.message : setting.kind.accepts
   if (missing === true) {
     const file = setting.secret ? ` or ${setting.env}_FILE` : ''
     return `${setting.key} (${setting.env}${file}) is required and not set; accepted is ${setting.kind.accepts}`
   }
   const { found: value = source?.value } = params
   const shown = setting.secret ? 'a value that is not shown' : withoutPassword(value)
-  return `${source?.place ?? setting.key}: found ${shown}, accepted is ${accepted}`
+  return `${source?.place ?? setting.key}: found ${shown}, accepted is ${issue.message}`
 }
 
 function withoutPassword(value: unknown): string {

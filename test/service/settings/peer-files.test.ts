@@ -106,3 +106,21 @@ test('peers of a file join those configured as they come, each once', async (t) 
   await rename(`${path}.new`, path)
   assert.deepEqual(await received.promise, [one, two])
 })
+
+test('closing ends the reading of each file', async (t) => {
+  const folder = testDirectory(t)
+  const named = {
+    bootstrapPeersFile: join(folder, 'peers'),
+    p2pAnnounceFile: join(folder, 'announced'),
+    siblingsFile: join(folder, 'siblings'),
+  }
+  const begun = t.mock.method(globalThis, 'setInterval')
+  const ended = t.mock.method(globalThis, 'clearInterval')
+  const files = await openPeerFiles({ ...settings, ...named }, captureLog().log)
+  files.close()
+  assert.equal(begun.mock.callCount(), 3)
+  assert.deepEqual(
+    new Set(ended.mock.calls.map(({ arguments: [timer] }) => timer)),
+    new Set(begun.mock.calls.map(({ result }) => result)),
+  )
+})

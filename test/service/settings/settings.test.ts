@@ -146,6 +146,7 @@ test('a flag overrides the environment, which overrides the file, which override
     secret: 'environment',
     note: 'flag',
   })
+  assert.deepEqual(loaded.secretFiles, {})
 })
 
 test('an empty environment variable and an empty YAML value count as not set', async () => {
@@ -209,7 +210,7 @@ test('a misspelt variable is reported; foreign ones that share a first word are 
 
 test(`\${NAME} in the file is that environment variable; alone and not set it counts as not set`, async () => {
   const file = await yaml(
-    `note: "\${GREETING} \${NAME}"\nmode: \${MODE_OF_USE}\nnode:\n  rpc_url: ["\${FIRST}", "\${SECOND}"]\n`,
+    `note: "\${GREETING} \${NAME}"\nmode: \${MODE_OF_USE}\nnode:\n  rpc_url: ["\${FIRST}", "\${SECOND}"]\ndb.store.path: " \${STORE} "\n`,
   )
   const env = {
     DB_KEYRING_SECRET: 'hunter2',
@@ -375,6 +376,11 @@ test('the check of the table reports settings that contradict each other', () =>
   assert.throws(() => loadSettings(table, sources, { check }), {
     code: 'CONFIG_INVALID',
     message: 'pruner.max_blocks 7 needs pruner.enabled false',
+  })
+  const unchecked = { check: () => assert.fail('there is nothing to check yet') }
+  assert.throws(() => loadSettings(table, { argv: ['--note'], env: needed }, unchecked), {
+    code: 'CONFIG_INVALID',
+    message: '--note needs a value',
   })
 })
 
