@@ -327,6 +327,45 @@ test('an aborted signal ends a call at once with its reason', async (t) => {
   await assert.rejects(endpoint.call({ method: 'x', params: [] }, stop.signal), reason)
 })
 
+test('a call that is given up in the middle of its answer closes the connection', async (t) => {
+  const stop = new AbortController()
+  const begun = Promise.withResolvers<ServerResponse>()
+  const respond: Respond = (_, response) => {
+    response.write('{"id":1,')
+    begun.resolve(response)
+  }
+  const endpoint = await openBefore(t, respond, { timeoutMs: 60_000 })
+  const call = endpoint.call({ method: 'x', params: [] }, stop.signal)
+  const closed = once(await begun.promise, 'close')
+  stop.abort()
+  await assert.rejects(call, { name: 'AbortError' })
+  await closed
+})
+
+test('a call that is given up while all connections are in use is never sent', async (t) => {
+  const asked: unknown[] = []
+  const waiting: (() => void)[] = []
+  const endpoint = await openBefore(t, (body, response, request) => {
+    asked.push([body].flat()[0]?.params[0])
+    if (asked.length > 12) echoAll(body, response, request)
+    else waiting.push(() => echoAll(body, response, request))
+    if (waiting.length === 12) allInUse.resolve()
+  })
+  const allInUse = Promise.withResolvers<void>()
+  const ask = (param: unknown, signal = never): Promise<unknown> =>
+    endpoint.call({ method: 'echo', params: [param] }, signal)
+  const first = Array.from({ length: 12 }, () => ask('first'))
+  await allInUse.promise
+  const stop = new AbortController()
+  const given = ask('given up', stop.signal)
+  const last = ask('last')
+  stop.abort()
+  await assert.rejects(given, { name: 'AbortError' })
+  for (const answer of waiting) answer()
+  await Promise.all([...first, last])
+  assert.deepEqual(asked, [...Array(12).fill('first'), 'last'])
+})
+
 test('the key header, the path, the query and a user in the address are sent', async (t) => {
   const seen: unknown[] = []
   const respond: Respond = (body, response, request) => {
