@@ -64,6 +64,31 @@ test('a block is asked for with its transactions, and a head without them', asyn
   ])
 })
 
+test('of a block with no transaction or one as many receipts are asked for', async () => {
+  const [transaction] = block.transactions ?? []
+  const [receipt] = receipts
+  const none = { ...block, transactions: [], logsBloom: `0x${'00'.repeat(256)}` }
+  const one = { ...block, transactions: [transaction], logsBloom: receipt?.logsBloom }
+  for (const kind of ['per-transaction', 'per-block'] as const) {
+    const { reader } = readerOf(kind)
+    const answer = (): RpcOutcome[] => [result(kind === 'per-block' ? [receipt] : receipt)]
+    const withOne = { ...endpointOf(answer), call: async () => one }
+    assert.deepEqual((await reader.block(withOne, number, never)).receipts, [receipt])
+    const calls = (): never => assert.fail('a receipt was asked for')
+    const withNone = { ...endpointOf(calls), call: async () => none }
+    assert.deepEqual((await reader.block(withNone, number, never)).receipts, [])
+  }
+})
+
+test('receipts that do not add up to the filter of their block are none of it', async () => {
+  const call = async (): Promise<unknown> => ({ ...block, logsBloom: `0x${'ff'.repeat(256)}` })
+  const endpoint = { ...endpointOf((calls) => given(calls, () => true)), call }
+  await assert.rejects(readerOf('per-transaction').reader.block(endpoint, number, never), {
+    code: 'CHAIN_BLOCK_INCOMPLETE',
+    message: `block ${number}: the filters of its receipts do not add up to its own`,
+  })
+})
+
 test('a receipt method that a node lacks is no receipt that is missing', async () => {
   const endpoint = endpointOf((calls) => [
     ...given(calls.slice(1), () => true),
