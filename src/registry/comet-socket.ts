@@ -118,8 +118,6 @@ function startSocket(
     reason: 'closed by the node',
   }
   const { socket } = state
-  // Nobody waits any more where it closes after it was subscribed.
-  state.subscribed.promise.catch(() => undefined)
   const watchdog = setInterval(() => watch(state), silentMs / 3)
   socket.addEventListener('open', () => {
     for (const [index, query] of queries.entries()) send(socket, index + 1, 'subscribe', { query })

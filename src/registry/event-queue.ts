@@ -80,7 +80,7 @@ async function resolve(
   view: AnnouncedView,
   height: number | null,
 ): Promise<SentView | RefusedView | null> {
-  for (let attempt = 1; attempt <= attempts; attempt += 1) {
+  for (let attempt = 1; ; attempt += 1) {
     try {
       const found = await lcd.view(view.id, signal)
       if (found !== null) return found
@@ -89,8 +89,8 @@ async function resolve(
       if (!(error instanceof ServiceError)) throw error
       log.debug({ err: error }, 'View of an event not fetched')
     }
-    if (attempt < attempts)
-      await delay(attemptPauseMs * attempt, undefined, { signal, ref: false }).catch(() => null)
+    if (attempt === attempts) break
+    await delay(attemptPauseMs * attempt, undefined, { signal, ref: false }).catch(() => null)
   }
   const { wire, ...claimed } = view
   return wire === null || height === null ? null : { ...claimed, wire, registeredAt: height }

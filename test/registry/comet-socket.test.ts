@@ -247,9 +247,22 @@ test('stopping ends a connection that is being opened, with the reason of the si
   await assert.rejects(opening, { message: 'stopped' })
 })
 
-test('stopping ends a connection that is open', async (t) => {
-  const { opening, stop } = await connect(t, confirmed)
+test('stopping ends a connection that is open, and the node is told', async (t) => {
+  const { opening, stop, sockets } = await connect(t, confirmed)
   const { closed } = await opening
+  const said = once(sockets[0] ?? assert.fail('nobody connected'), 'data')
   stop.abort(new Error('stopped'))
   assert.equal(await closed, 'stopped')
+  const [goodbye] = await said
+  // The opcode of a close frame (RFC 6455 5.5.1).
+  assert.equal(goodbye[0] & 0x0f, 8)
+})
+
+test('no connection is opened once its signal is aborted', async () => {
+  const options = { url: 'http://127.0.0.1:1', queries: ['a'], timeoutMs: 2_000, silentMs: 2_000 }
+  const signal = AbortSignal.abort(new Error('stopped'))
+  await assert.rejects(
+    openCometSocket(options, () => undefined, signal),
+    { message: 'stopped' },
+  )
 })

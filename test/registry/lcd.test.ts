@@ -254,9 +254,13 @@ test('stopping ends a request that is under way, with the reason of the signal',
 })
 
 test('errors and redirects are failures that say the status', async (t) => {
-  for (const status of [301, 400, 404, 500]) {
+  const answers = [301, 400, 404, 500].map((status) => [status, 2] as const)
+  // What these codes mean they mean with 404 and 429 alone.
+  for (const [status, code] of [...answers, [500, 5], [500, 8], [404, 8]] as const) {
     const lcd = await serve(t, (_, response) =>
-      response.writeHead(status, { location: 'http://elsewhere.invalid' }).end('{"code":2}'),
+      response
+        .writeHead(status, { location: 'http://elsewhere.invalid' })
+        .end(JSON.stringify({ code })),
     )
     await assert.rejects(lcd.page(null, 1, never), {
       code: 'REGISTRY_REFUSED',
