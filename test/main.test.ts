@@ -52,9 +52,10 @@ for (const flag of ['--version', '-V']) {
 test('--help lists the commands and loads no library behind them', async () => {
   const { code, stdout, heavyPackages } = await ask('--help')
   assert.equal(code, 0)
-  for (const command of ['generator', 'host', 'devnet', 'verify']) {
+  for (const command of ['generator', 'host', 'devnet', 'verify', 'view']) {
     assert.match(stdout, new RegExp(`^  ${command} `, 'm'))
   }
+  assert.doesNotMatch(stdout, /^ {2}help /m, 'it is a flag, not a command')
   assert.deepEqual(heavyPackages, [])
 })
 
@@ -66,8 +67,10 @@ const examples = {
 
 for (const [command, example] of Object.entries(examples)) {
   test(`${command} --help lists its settings without loading the program`, async () => {
-    const { code, stdout, heavyPackages } = await ask(command, '--help')
+    const { code, stdout, heavyPackages } = await ask(command, '--log-level', 'info', '--help')
     assert.equal(code, 0)
+    const widest = Math.max(...stdout.split('\n').map(({ length }) => length))
+    assert.ok(widest > 80 && widest <= 100, 'it is 100 columns wide where there is no terminal')
     assert.match(stdout, new RegExp(`^Usage: viewmesh ${command} `))
     assert.match(stdout, /--config <file>/)
     assert.match(stdout, example)
