@@ -124,6 +124,8 @@ for (const [name, headers, auth, status] of cases)
       if (status !== 200) assert.deepEqual(answer.body, refusals[status])
       const expected = status === 200 && path === '/event' ? 404 : status
       assert.equal(answer.status, expected)
+      assert.equal(answer.headers['www-authenticate'], status === 401 ? 'Bearer' : undefined)
+      if (auth.mode === 'token') assert.equal(answer.headers['cache-control'], 'no-cache')
     })
 
 /** The rows of the service page's tables that are about these endpoints. */
