@@ -76,10 +76,9 @@ export async function runProgram(
   const opening = open(runningOf(life)).catch((error: unknown) => fail(life, error))
   await stopped
   const limitMs = options.stopTimeoutMs ?? stopTimeoutMs
-  const timer = setTimeout(() => onStopTimeout(life, limitMs), limitMs)
+  setTimeout(() => onStopTimeout(life, limitMs), limitMs)
   await opening
   await closeParts(life)
-  clearTimeout(timer)
   life.log?.info('stopped')
   process.exit(life.failed ? 1 : 0)
 }

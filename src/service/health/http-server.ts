@@ -45,7 +45,7 @@ export async function openHttpServer(
     },
   })
   server.setNotFoundHandler((request, reply) => {
-    const path = request.url.split('?', 1)[0] ?? ''
+    const path = request.url.replace(/\?.*/s, '')
     const isKnown = server.hasRoute({ method: 'GET', url: path })
     if (!isKnown) return reply.code(404).send(errorBody(404, `there is nothing at ${path}`))
     return reply

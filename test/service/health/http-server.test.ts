@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { test } from 'node:test'
+import type { FastifyInstance } from 'fastify'
 import { errorBody, openHttpServer } from '../../../src/service/health/http-server.ts'
 import { captureLog } from '../../support/captured-log.ts'
 
@@ -122,6 +123,22 @@ test('a body is 64 KiB at most where nothing else is said', async (t) => {
     const init = { method: 'POST', body: 'x'.repeat(length) }
     assert.equal((await fetch(`http://127.0.0.1:${server.port}/`, init)).status, status)
   }
+})
+
+test('what was opened with routes is closed where their port is taken', async (t) => {
+  const first = await openHttpServer(options, { log, routes() {} })
+  t.after(() => first.close())
+  let closed = 0
+  const routes = (fastify: FastifyInstance): void => {
+    fastify.addHook('onClose', () => {
+      closed += 1
+    })
+  }
+  const address = { host: '127.0.0.1', port: first.port }
+  await assert.rejects(openHttpServer({ ...options, address }, { log, routes }), {
+    code: 'SERVICE_PORT_UNAVAILABLE',
+  })
+  assert.equal(closed, 1)
 })
 
 test('a server that has closed leaves no timer, which would keep the program from ending', async () => {
