@@ -61,7 +61,6 @@ export function createPendingRequests(
     end(error) {
       ended = error
       for (const { reject } of waiting.values()) reject(error)
-      waiting.clear()
     },
   }
 }

@@ -127,7 +127,7 @@ function startWorker(options: ThreadOptions, parts: ThreadParts): ThreadState {
     name: options.name,
     workerData: options.data,
     transferList: [...(options.transfer ?? [])],
-    ...(options.resourceLimits !== undefined && { resourceLimits: options.resourceLimits }),
+    resourceLimits: options.resourceLimits ?? {},
   })
   const thread: ThreadState = {
     options,

@@ -1,6 +1,6 @@
 /** A worker thread for the tests of threads: each request shows one thing a thread can do. */
 import process from 'node:process'
-import { threadId } from 'node:worker_threads'
+import { type ResourceLimits, resourceLimits, threadId } from 'node:worker_threads'
 import { ServiceError } from '../../../src/errors.ts'
 import { openMetrics } from '../../../src/service/metrics.ts'
 import { movedResult, serveThread } from '../../../src/service/threads/serve-thread.ts'
@@ -14,6 +14,7 @@ export type ExampleRequests = {
   waitForAbort(): string
   /** Never answers. */
   wait(): void
+  nothing(): null
   unclonable(): unknown
   emitTicks(count: number): void
   /** Throws outside of any request. */
@@ -21,6 +22,7 @@ export type ExampleRequests = {
   exit(code: number): void
   block(ms: number): void
   aborted(): number
+  limits(): ResourceLimits
 }
 
 export type ExampleEvents = { opening: number; tick: number; closed: string }
@@ -31,12 +33,15 @@ export interface ExampleData {
   readonly failClose?: true
   readonly hangClose?: true
   readonly crashClose?: true
+  readonly isUnmeasured?: true
   readonly buffer?: ArrayBuffer
 }
 
 await serveThread<ExampleRequests, ExampleEvents, ExampleData>(async ({ data, emit, signal }) => {
   if (data.crashOpen) process.exit(3)
   if (data.failOpen) {
+    // Keeps the thread from ending by itself.
+    setInterval(() => undefined, 60_000)
     throw new ServiceError('CONFIG_INVALID', 'the thread cannot open', {
       facts: { bytes: data.buffer?.byteLength ?? 0 },
       remedy: 'Open it otherwise.',
@@ -67,6 +72,7 @@ await serveThread<ExampleRequests, ExampleEvents, ExampleData>(async ({ data, em
           })
         }),
       wait: () => new Promise(() => undefined),
+      nothing: () => null,
       unclonable: () => () => undefined,
       emitTicks: (count) => {
         for (let tick = 1; tick <= count; tick++) emit('tick', tick)
@@ -82,8 +88,9 @@ await serveThread<ExampleRequests, ExampleEvents, ExampleData>(async ({ data, em
         while (performance.now() < end);
       },
       aborted: () => aborted,
+      limits: () => resourceLimits,
     },
-    metrics: metrics.snapshot,
+    ...(!data.isUnmeasured && { metrics: metrics.snapshot }),
     close: async () => {
       metrics.close()
       emit('closed', signal.aborted ? 'after the signal' : 'before the signal')

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
+import type { ResourceLimits } from 'node:worker_threads'
 import { ServiceError } from '../../../src/errors.ts'
 import { openThread, type Thread, threadUrl } from '../../../src/service/threads/thread.ts'
 import type { ExampleData, ExampleEvents, ExampleRequests } from '../support/example-thread.ts'
@@ -12,13 +13,17 @@ interface Example {
   readonly death: Promise<ServiceError>
 }
 
-async function open(data: ExampleData = {}, closeTimeoutMs = 5_000): Promise<Example> {
+async function open(
+  data: ExampleData = {},
+  closeTimeoutMs = 5_000,
+  resourceLimits: ResourceLimits = {},
+): Promise<Example> {
   const fatal: ServiceError[] = []
   const death = Promise.withResolvers<ServiceError>()
   const url = threadUrl('../support/example-thread', import.meta.url)
   const transfer = data.buffer === undefined ? [] : [data.buffer]
   const thread = await openThread<ExampleRequests, ExampleEvents>(
-    { url, name: 'example', data, transfer, closeTimeoutMs },
+    { url, name: 'example', data, transfer, closeTimeoutMs, resourceLimits },
     {
       onFatal(error) {
         fatal.push(error)
@@ -41,6 +46,7 @@ test('a thread URL has the extension of the calling module, so that it runs from
 test('concurrent requests each resolve with their own result', async () => {
   const sums = [1, 2, 3].map((n) => thread.request('add', [n, n]))
   assert.deepEqual(await Promise.all(sums), [2, 4, 6])
+  assert.equal(await thread.request('nothing', undefined), null)
 })
 
 test('transferred bytes are moved there and back', async () => {
@@ -90,6 +96,12 @@ test('events from before there was a listener reach the first one', () => {
   thread.on('opening', (step) => steps.push(step))
   thread.on('opening', (step) => again.push(step))
   assert.deepEqual([steps, again], [[1, 2], []])
+})
+
+test('a thread has the limits of its memory, and no metrics where it measures nothing', async () => {
+  const { thread } = await open({ isUnmeasured: true }, 5_000, { maxOldGenerationSizeMb: 99 })
+  assert.equal((await thread.request('limits', undefined)).maxOldGenerationSizeMb, 99)
+  assert.deepEqual(await thread.metrics(), [])
 })
 
 test('an aborted signal rejects the request at once and aborts its handler', async () => {
@@ -152,7 +164,7 @@ test('a close that hangs is ended by force after its time', async () => {
 })
 
 test('an uncaught error is fatal once: all pending requests fail with its cause and remedy', async () => {
-  const { thread, fatal, death } = await open()
+  const { thread, fatal, death } = await open({}, 60_000)
   const pending = [thread.request('wait', undefined), thread.request('wait', undefined)]
   const results = Promise.allSettled(pending)
   await thread.request('crash', 'the disk is full')
@@ -166,6 +178,7 @@ test('an uncaught error is fatal once: all pending requests fail with its cause 
   }
   await assert.rejects(thread.request('add', [1, 1]), error)
   await thread.close()
+  await assert.rejects(thread.request('add', [1, 1]), error)
   assert.deepEqual(fatal, [error])
 })
 
@@ -184,6 +197,14 @@ test('what the start of a thread throws is thrown here, and is not also fatal', 
     return true
   })
   assert.equal(buffer.byteLength, 0)
+})
+
+test('a thread whose module is not there is reported with the reason', async () => {
+  const url = threadUrl('../support/no-thread', import.meta.url)
+  await assert.rejects(openThread({ url, name: 'example', data: {} }, { onFatal: assert.fail }), {
+    code: 'SERVICE_THREAD_DIED',
+    message: /^the example thread ended: Cannot find module /,
+  })
 })
 
 test('a thread that exits while it starts is reported', async () => {
