@@ -135,7 +135,8 @@ test('a WebSocket that cannot be opened is logged once as "will use HTTP-only mo
 })
 
 test('a lost WebSocket is replaced by polling until it is back', async (t) => {
-  const { mine, until, proxy, chain, log, metric } = await follow(t)
+  const options = { maxSilenceMs: 60_000 }
+  const { mine, until, proxy, chain, log, metric } = await follow(t, options)
   await log.line('follows heads over the WebSocket')
   await until(await mine())
   assert.equal(await metric('viewmesh_chain_websocket_connected'), 1)
@@ -166,7 +167,8 @@ test('a WebSocket that has gone silent is noticed by a newer head over HTTP', as
   await until(await mine())
 })
 
-test('a WebSocket whose heads come within a poll interval after those of HTTP is kept', async (t) => {
+/** A node's WebSocket that says what the test has it say; `onAsked` is called for each subscription. */
+async function openSocket(t: TestContext, onAsked: (say: (message: object) => void) => void) {
   const server = createServer()
   const node = new WebSocketServer({ server, path: '/', maxPayload: 1_024 })
   await once(server.listen(0, '127.0.0.1'), 'listening')
@@ -177,11 +179,31 @@ test('a WebSocket whose heads come within a poll interval after those of HTTP is
   const say = (message: object): void => {
     for (const client of node.clients) client.send(JSON.stringify(message))
   }
-  node.on('connection', (client) =>
-    client.once('message', () => say({ id: 1, result: 'subscription' })),
-  )
+  node.on('connection', (client) => client.once('message', () => onAsked(say)))
   const { port } = server.address() as AddressInfo
-  const socket = { url: `ws://127.0.0.1:${port}`, headers: {}, timeoutMs: 5_000 }
+  return { say, socket: { url: `ws://127.0.0.1:${port}`, headers: {}, timeoutMs: 5_000 } }
+}
+
+const confirmation = { id: 1, result: 'subscription' }
+
+test('a head that came before the WebSocket was subscribed is asked for then', async (t) => {
+  const asked = Promise.withResolvers<void>()
+  const { say, socket } = await openSocket(t, () => asked.resolve())
+  let number = 0
+  const poll = async (): Promise<ChainHead> => {
+    number++
+    return { ...someHead, number }
+  }
+  const parts = { log: captureLog().log, poll, onMode: () => undefined }
+  for await (const head of followHeads({ ...polled, socket }, parts, never)) {
+    if (head.number === 2) break
+    await asked.promise
+    say(confirmation)
+  }
+})
+
+test('a WebSocket whose heads come within a poll interval after those of HTTP is kept', async (t) => {
+  const { say, socket } = await openSocket(t, (say) => say(confirmation))
   const modes: string[] = []
   let number = 0
   let polls = 0
