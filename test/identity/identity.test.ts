@@ -1,6 +1,16 @@
 import assert from 'node:assert/strict'
 import { hkdfSync, randomBytes, scryptSync } from 'node:crypto'
-import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import {
+  chmod,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  readlink,
+  rm,
+  stat,
+  writeFile,
+} from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
@@ -41,6 +51,15 @@ async function directoryWith(text: string): Promise<string> {
   await writeFile(join(directory, 'generator.json'), text)
   return directory
 }
+
+test('the first run leaves no file open', async () => {
+  const open = '/proc/self/fd'
+  const names = (await readdir(open)).map((fd) => readlink(join(open, fd)).catch(() => ''))
+  assert.deepEqual(
+    (await Promise.all(names)).filter((name) => name.startsWith(top)),
+    [],
+  )
+})
 
 test('the first run makes a key, later runs open the same one, also in a volume with lost+found', async () => {
   const again = await openIdentity({ keyPath, secret, program: 'generator' })
