@@ -16,6 +16,18 @@ test('an edit is a letter added, left out, replaced or swapped with its neighbou
   )
 })
 
+test('only neighbours that are swapped count as one, whatever differs before them', () => {
+  const pairs = [
+    ['ab', 'bc'],
+    ['ab', 'ca'],
+    ['xab', 'yba'],
+  ] as const
+  assert.deepEqual(
+    pairs.map(([a, b]) => editDistance(a, b)),
+    [2, 2, 2],
+  )
+})
+
 test('the distance is 0 for equal names, the same both ways, and at most the longer length', () => {
   const word = fc.string({ maxLength: 12, size: 'max' })
   const property = fc.property(word, word, (a, b) => {
