@@ -23,6 +23,8 @@ const preload = (name: string): string[] => [
   '--import',
   new URL(`./support/${name}.ts`, import.meta.url).href,
 ]
+const top = await mkdtemp(join(tmpdir(), 'viewmesh-launcher-'))
+after(() => rm(top, { recursive: true }))
 const packageText = await readFile(new URL('../package.json', import.meta.url), 'utf8')
 const { version } = JSON.parse(packageText) as { readonly version: string }
 
@@ -120,10 +122,12 @@ test('without the toolkit, as in the image of a Host, its commands name the imag
     )
     assert.equal(code, 2)
   }
+  await writeFile(join(root, 'src/toolkit/main.ts'), "import 'no-such-package'")
+  const { code, stderr } = await startChild(join(root, 'src/main.ts'), { args: ['view'] }).ended()
+  assert.equal(code, 1)
+  assert.match(stderr, /Cannot find package 'no-such-package'/)
 })
 
-const top = await mkdtemp(join(tmpdir(), 'viewmesh-launcher-'))
-after(() => rm(top, { recursive: true }))
 const launcher = ['src/viewmesh.js', 'src/launch.js']
 const program = `
   process.on('SIGTERM', () => process.exit(7))
