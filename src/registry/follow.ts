@@ -84,8 +84,8 @@ interface FollowState extends FollowParts {
   readonly listing: WakeUp
   readonly missed: ReturnType<typeof createMissedViews>
   socket: CometSocket | null
-  /** Whether a list was read whole since the socket was subscribed. */
-  isListedSince: boolean
+  /** The socket that was subscribed when the last whole list began. */
+  listedWith: CometSocket | null
   listedAtMs: number | null
   listed: number
   listFailure: ServiceError | null
@@ -102,7 +102,7 @@ export function followRegistry(options: FollowOptions, parts: FollowParts): Regi
   const queue = createEventQueue({ ...parts, lcd, signal, wantList: listing.wake })
   const state: FollowState = {
     ...{ ...parts, options, timings, signal, lcd, queue, listing, missed: createMissedViews() },
-    ...{ socket: null, isListedSince: false, listedAtMs: null, listed: 0 },
+    ...{ socket: null, listedWith: null, listedAtMs: null, listed: 0 },
     ...{ listFailure: null, streamFailure: null },
   }
   const { rpcUrl } = options
@@ -171,9 +171,10 @@ async function listOnce(state: FollowState, isTimer: boolean): Promise<void> {
   const missed = ids.end()
   state.listed = listed
   state.listedAtMs = Date.now()
-  if (isTimer && socket !== null && socket === state.socket && state.isListedSince)
+  const before = state.listedWith
+  state.listedWith = socket
+  if (isTimer && socket !== null && socket === state.socket && socket === before)
     suspect(state, socket, missed)
-  if (socket === state.socket) state.isListedSince = true
 }
 
 /** A subscription that was there all the time should have announced each new View. */
@@ -194,7 +195,6 @@ async function keepSubscribed(state: FollowState, rpcUrl: string): Promise<void>
       const openedMs = performance.now()
       const socket = await openCometSocket(options, (message) => onMessage(state, message), signal)
       state.socket = socket
-      state.isListedSince = false
       state.streamFailure = null
       metrics.connections.inc({ result: 'opened' })
       log.info({ endpoint }, 'registry chain followed')

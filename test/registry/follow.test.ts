@@ -98,37 +98,44 @@ test('a subscription that misses a View is noticed by a list, and opened again',
 test('a View that an event told of is missed by no list that has it afterwards', async (t) => {
   const registry = await openDevelopmentRegistry({ acknowledgeMs: null })
   t.after(() => registry.close())
-  /** Lists wait for this, the first one for nothing. */
-  let gate = Promise.resolve()
-  let waiting = 0
-  const lcd = createServer(async (request, response) => {
-    waiting += 1
-    if (request.url?.includes('pagination')) await gate
-    waiting -= 1
-    try {
-      const answer = await fetch(`${registry.lcdUrl}${request.url}`)
-      response.writeHead(answer.status).end(await answer.text())
-    } catch {
-      response.destroy()
-    }
-  })
-  await once(lcd.listen(0, '127.0.0.1'), 'listening')
-  t.after(() => lcd.close())
-  const lcdUrl = `http://127.0.0.1:${(lcd.address() as AddressInfo).port}`
-  const { lines, metrics, sent } = follow(t, { lcdUrl, cometUrl: registry.cometUrl }, 20)
+  const { lcd, url } = await openLcdBefore(t, registry.lcdUrl)
+  const { lines, metrics, sent } = follow(t, { lcdUrl: url, cometUrl: registry.cometUrl }, 20)
   const lists = () => metricValue(metrics, 'viewmesh_registry_lists_total', { result: 'whole' })
   await lines.line('registry chain followed')
   const subscribed = await lists()
   await until(async () => (await lists()) > subscribed)
   const { promise, resolve } = Promise.withResolvers<void>()
-  gate = promise
-  await until(() => waiting === 1)
+  lcd.gate = promise
+  await until(() => lcd.waiting === 1)
   const view = await registry.register(sender, wireOf('Told'))
   await registry.settle({ registered: [view] })
   await until(() => sent.includes(view))
   const before = await lists()
   resolve()
   await until(async () => (await lists()) > before + 1)
+  assert.equal(await metricValue(metrics, 'viewmesh_registry_missed_views_total'), 0)
+})
+
+test('a View that came after a subscription was lost is not missed by that one', async (t) => {
+  const registry = await openDevelopmentRegistry({ acknowledgeMs: null })
+  t.after(() => registry.close())
+  const comet = await openDevelopmentRegistry({ acknowledgeMs: null })
+  const { lcd, url } = await openLcdBefore(t, registry.lcdUrl)
+  const { arrived, lines, metrics } = follow(t, { lcdUrl: url, cometUrl: comet.cometUrl }, 20)
+  const lists = () => metricValue(metrics, 'viewmesh_registry_lists_total', { result: 'whole' })
+  await lines.line('registry chain followed')
+  await until(async () => (await lists()) >= 3)
+  const { promise, resolve } = Promise.withResolvers<void>()
+  lcd.gate = promise
+  await until(() => lcd.waiting === 1)
+  await comet.close()
+  await lines.line('connection to the registry chain lost')
+  const view = await registry.register(sender, wireOf('Later'))
+  await registry.settle({ registered: [view] })
+  const before = await lists()
+  resolve()
+  await arrived(view)
+  await until(async () => (await lists()) > before)
   assert.equal(await metricValue(metrics, 'viewmesh_registry_missed_views_total'), 0)
 })
 
@@ -189,6 +196,20 @@ test('a View that came while a subscription was opened again is not missed by th
   await until(async () => (await lists('whole')) > before)
   assert.equal(await metricValue(metrics, 'viewmesh_registry_missed_views_total'), 0)
   assert.deepEqual(lines.messages('warn'), ['connection to the registry chain lost'])
+})
+
+test('a list that fails is asked for again long before the next one is due', async (t) => {
+  const registry = await openDevelopmentRegistry({ acknowledgeMs: null })
+  t.after(() => registry.close())
+  const { lcd, url } = await openLcdBefore(t, registry.lcdUrl)
+  lcd.status = 500
+  const { follower, metrics } = follow(t, { lcdUrl: url, cometUrl: null })
+  await until(() => lcd.requests === 3)
+  lcd.status = 200
+  await until(() => follower.state().listedAtMs !== null)
+  assert.equal(follower.state().listFailure, null)
+  const failed = { result: 'failed' }
+  assert.ok((await metricValue(metrics, 'viewmesh_registry_lists_total', failed)) >= 2)
 })
 
 test('a chain that asks for time is not listed again before that', async (t) => {
@@ -260,9 +281,8 @@ test('what cannot be a View is refused, in a list and in an event, and the other
     ...{ address: `0x${digit.repeat(40)}`, creator, name: 'V' },
     height: '1',
   })
-  const lists = createServer((_, response) =>
-    response.end(JSON.stringify({ views: [rowOf('1', 'nobody'), rowOf('2', sender)] })),
-  )
+  const views = [rowOf('1', 'nobody'), rowOf('2', sender)]
+  const lists = createServer((_, response) => response.end(JSON.stringify({ views })))
   await once(lists.listen(0, '127.0.0.1'), 'listening')
   t.after(() => lists.close())
   const lcdUrl = `http://127.0.0.1:${(lists.address() as AddressInfo).port}`
@@ -279,7 +299,8 @@ test('what cannot be a View is refused, in a list and in an event, and the other
     type: 'view.view_registered',
     attributes: Object.entries(rowOf(digit, 'nobody')).map(([key, value]) => ({ key, value })),
   })
-  // More than are read of one message are left to a list.
+  // More than are read of one message are left to a list, which does not miss them.
+  views.push(rowOf('5', sender))
   for (const events of [[eventOf('3')], Array.from({ length: 257 }, () => eventOf('4'))]) {
     const result = { data: { value: { TxResult: { height: '9', result: { events } } } } }
     const [{ id, socket } = assert.fail('nobody subscribed')] = subscribed
@@ -289,6 +310,8 @@ test('what cannot be a View is refused, in a list and in an event, and the other
   const fromEvents = refused.filter(({ id }) => id !== fromList.id)
   assert.deepEqual(fromEvents[0], { id: rowOf('3', '').address, reason })
   assert.equal(fromEvents.length, 1 + 256)
+  await arrived(rowOf('5', '').address)
+  assert.equal(await metricValue(metrics, 'viewmesh_registry_missed_views_total'), 0)
   assert.equal(ended(), 3, 'each list ends once')
 })
 

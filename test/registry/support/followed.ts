@@ -84,14 +84,22 @@ export function follow(
 }
 
 interface LcdBefore {
-  /** What the test changes, and how often it was asked. */
-  readonly lcd: { status: number | null; requests: number }
+  /** What the test changes, how often it was asked, and how many pages wait for the gate. */
+  readonly lcd: {
+    status: number | null
+    gate: Promise<void>
+    requests: number
+    waiting: number
+  }
   readonly url: string
 }
 
-/** Passes requests on to an LCD, or answers with another status; with null it answers nothing. */
+/**
+ * Passes requests on to an LCD, those for pages once the gate is open, or answers with another status; with null it
+ * answers nothing.
+ */
 export async function openLcdBefore(t: TestContext, lcdUrl: string): Promise<LcdBefore> {
-  const lcd: LcdBefore['lcd'] = { status: 200, requests: 0 }
+  const lcd: LcdBefore['lcd'] = { status: 200, gate: Promise.resolve(), requests: 0, waiting: 0 }
   const server = createServer(async (request, response) => {
     lcd.requests += 1
     if (lcd.status === null) return
@@ -99,6 +107,9 @@ export async function openLcdBefore(t: TestContext, lcdUrl: string): Promise<Lcd
       response.writeHead(lcd.status, { 'retry-after': '300' }).end()
       return
     }
+    lcd.waiting += 1
+    if (request.url?.includes('pagination')) await lcd.gate
+    lcd.waiting -= 1
     try {
       const answer = await fetch(`${lcdUrl}${request.url}`)
       response.writeHead(answer.status).end(await answer.text())
