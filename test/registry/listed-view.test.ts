@@ -46,12 +46,13 @@ test('an event is read in the words of each generation', () => {
 test('bytes are read up to those of the largest View, and of an event alone', () => {
   const { address, sender: creator } = first
   const dataOf = (bytes: number): string => Buffer.alloc(bytes, 7).toString('base64')
-  const wireOf = (bytes: number): unknown => {
+  const bytesOf = (bytes: number): number | null => {
     const view = readAnnouncedView({ address, creator, name: 'V', data: dataOf(bytes) })
-    return 'wire' in view && view.wire
+    const wire = ('wire' in view && view.wire) || []
+    return wire.every((byte) => byte === 7) ? wire.length : null
   }
-  assert.deepEqual(wireOf(viewLimits.wire), new Uint8Array(viewLimits.wire).fill(7))
-  assert.equal(wireOf(viewLimits.wire + 1), null)
+  assert.equal(bytesOf(viewLimits.wire), viewLimits.wire)
+  assert.equal(bytesOf(viewLimits.wire + 1), 0)
   assert.deepEqual(readListedView({ address, creator, name: 'V', height: 7, data: '!' }), listed)
 })
 
