@@ -152,7 +152,7 @@ type Settings = NodeClientOptions & Required<Pick<NodeClientOptions, keyof typeo
 
 /** The header that carries the key, as `<name>: <key>`, with no scheme added. */
 function apiKeyHeaders({ apiKey, apiKeyHeader }: Settings): Readonly<Record<string, string>> {
-  return apiKey === undefined ? {} : { [apiKeyHeader.trim().toLowerCase()]: apiKey }
+  return apiKey === undefined ? {} : { [apiKeyHeader.toLowerCase()]: apiKey }
 }
 
 function headsOptions(settings: Settings): HeadsOptions {

@@ -165,9 +165,12 @@ test('the key goes into the named header of every request, Authorization by defa
   const { proxy, open } = await set(t)
   await open({ apiKey: 'Bearer abc' }).head(never)
   await open({ apiKey: 'abc', apiKeyHeader: 'X-Goog-Api-Key' }).head(never)
+  const withUser = proxy.url.replace('//', '//user:pass@')
+  await open({ rpcUrls: [withUser], apiKey: 'Bearer abc' }).head(never)
   const sent = proxy.requests.map(([call]) => call?.headers)
   assert.equal(sent[0]?.authorization, 'Bearer abc')
   assert.equal(sent[1]?.['x-goog-api-key'], 'abc')
+  assert.equal(sent[2]?.authorization, 'Bearer abc', 'not the user of the address')
 })
 
 test('nothing of an address beyond host and port gets into the log', async (t) => {
