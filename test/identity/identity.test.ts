@@ -259,10 +259,38 @@ for (const [what, mode] of [
     const error = JSON.parse(stdout)
     assert.equal(error.code, 'IDENTITY_PERMISSION')
     assert.equal(error.message, 'Permission denied on the key directory')
-    assert.match(error.remedy, new RegExp(`\\(chown -R ${otherUser} ${directory}`))
+    const command = `chown -R ${otherUser} ${directory}`
+    assert.ok(
+      error.remedy.includes(`(${isRoot ? command : `${command} && chmod -R u+rwX ${directory}`})`),
+    )
     const owner = isRoot ? '0:0' : otherUser
     assert.deepEqual(error.facts, { path: directory, owner, user: otherUser })
     await chmod(directory, 0o755)
     assert.deepEqual(await readdir(directory), [])
   })
 }
+
+for (const [what, mode, commandOf] of [
+  [
+    'may not be written to',
+    0o555,
+    (_, path) => `(mkdir -p ${path} && chown -R ${otherUser} ${path}), start.`,
+  ],
+  [
+    'may not be entered',
+    0o000,
+    (nearest, path) => `(chown -R ${otherUser} ${path}), let ${otherUser} enter ${nearest}, start.`,
+  ],
+] satisfies [string, number, (nearest: string, path: string) => string][])
+  test(`a key directory that is missing below one that ${what} comes with the commands`, async () => {
+    await chmod(top, 0o755)
+    const nearest = await lockedDirectory(what, mode)
+    const path = join(nearest, 'keys')
+    const child = startChild('test/identity/support/open-identity.ts', { args: [path] })
+    const { code, remedy, facts } = JSON.parse((await child.ended()).stdout)
+    assert.equal(code, 'IDENTITY_PERMISSION')
+    assert.ok(remedy.includes(commandOf(nearest, path)), remedy)
+    const owner = isRoot ? '0:0' : otherUser
+    assert.deepEqual(facts, { path, owner, user: otherUser, nearest })
+    await chmod(nearest, 0o755)
+  })
