@@ -93,6 +93,18 @@ test('a URL that fails again is left alone for longer', async (t) => {
   assert.equal(asked.join(''), 'ab ab b a ')
 })
 
+test('a URL that has answered since is left alone for as long as after its first failure', async (t) => {
+  const clock = t.mock.method(performance, 'now', () => 0)
+  const { upstream } = openOver(t, 'ab', { backoffMs: 1_000, longestMs: anHour })
+  const { asked, attempt } = attemptsOf({ a: ['CHAIN_TIMEOUT', null, 'CHAIN_TIMEOUT'] })
+  for (const now of [0, 1_000, 1_000, 2_000]) {
+    clock.mock.mockImplementation(() => now)
+    await upstream.persist('head', attempt, never)
+    asked.push(' ')
+  }
+  assert.equal(asked.join(''), 'ab a ab a ')
+})
+
 for (const code of [
   'CHAIN_BLOCK_UNAVAILABLE',
   'CHAIN_BLOCK_INCOMPLETE',
@@ -123,6 +135,24 @@ test('a block that no node has is asked for at each poll interval, and is no fai
     new Set(lines.map(({ level, code }) => `${level} ${code}`)),
     new Set(['debug CHAIN_BLOCK_UNAVAILABLE']),
   )
+})
+
+test('a node that fails is left alone for longer than a block is waited for', async (t) => {
+  const { upstream } = openOver(t, 'a', { backoffMs: anHour, pollIntervalMs: 1 })
+  const stop = new AbortController()
+  let failed = 0
+  const failing = async (): Promise<never> => {
+    failed++
+    throw failure('CHAIN_TIMEOUT')
+  }
+  const ended = assert.rejects(upstream.persist('head', failing, stop.signal), {
+    name: 'AbortError',
+  })
+  const { attempt } = attemptsOf({ a: Array(5).fill('CHAIN_BLOCK_UNAVAILABLE') })
+  await upstream.persist('block', attempt, never)
+  assert.equal(failed, 1)
+  stop.abort()
+  await ended
 })
 
 test('a failure is said after two rounds, at the level of what is to be done', async (t) => {

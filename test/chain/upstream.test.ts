@@ -78,6 +78,24 @@ test('an answer is late where the last URL that is left takes long', async (t) =
   assert.equal(upstream.failure(), null)
 })
 
+test('an answer is late after its time at the only URL, and at no other one before the last', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  for (const [labels, code] of [
+    [['127.0.0.1:1'], 'CHAIN_TIMEOUT'],
+    [['127.0.0.1:1', '127.0.0.1:2'], undefined],
+  ] as const) {
+    const { upstream } = openOver(t, labels)
+    const slow = Promise.withResolvers<number>()
+    const answer = upstream.persist('head', () => slow.promise, never, 10)
+    t.mock.timers.tick(9)
+    assert.equal(upstream.failure(), null)
+    t.mock.timers.tick(1)
+    assert.equal(upstream.failure()?.code, code)
+    slow.resolve(7)
+    assert.equal(await answer, 7)
+  }
+})
+
 test('an answer leaves no timer behind that would call it late', async (t) => {
   const { upstream } = openOver(t, ['127.0.0.1:1'])
   const timers = (): number =>
