@@ -153,9 +153,9 @@ async function acquireOrRenew(election: Election, signal: AbortSignal): Promise<
 }
 
 function remember(election: Election, lease: Lease): void {
-  const { seen } = election
-  const isChanged = seen?.lease.metadata?.resourceVersion !== lease.metadata?.resourceVersion
-  if (seen === null || isChanged) election.seen = { lease, sinceMs: performance.now() }
+  const known = election.seen?.lease.metadata?.resourceVersion
+  if (known !== lease.metadata?.resourceVersion)
+    election.seen = { lease, sinceMs: performance.now() }
 }
 
 function isFree(

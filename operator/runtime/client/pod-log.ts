@@ -23,7 +23,7 @@ const silenceMs = 30_000
 
 /** See `KubernetesApi.readLog`. */
 export async function* readLog(
-  requests: Requests,
+  requests: Pick<Requests, 'stream'>,
   pod: Omit<ObjectAddress, 'type'>,
   { signal, follow = false, ...options }: PodLogOptions,
 ): AsyncGenerator<Uint8Array, void, undefined> {

@@ -86,6 +86,6 @@ export function keyOf(namespace: string | undefined, name: string): string {
 
 /** What `keyOf` put together. */
 export function parseKey(key: string): { readonly namespace: string; readonly name: string } {
-  const [namespace = '', name = ''] = key.includes('/') ? key.split('/', 2) : ['', key]
+  const [namespace = '', name = ''] = key.includes('/') ? key.split('/') : ['', key]
   return { namespace, name }
 }

@@ -196,6 +196,25 @@ test('closing takes no more keys, waits for what is running, and cuts off what t
   assert.equal(await metricValue(registry, 'controller_runtime_reconcile_errors_total'), 0)
 })
 
+test('what runs has twenty seconds to end, unless told otherwise', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const started = Promise.withResolvers<AbortSignal>()
+  open(async (_key, { signal }) => {
+    started.resolve(signal)
+    await new Promise((resolve) => signal.addEventListener('abort', resolve))
+    return {}
+  })
+  controller.add('running', 'user')
+  controller.start()
+  const signal = await started.promise
+  const closing = controller.close()
+  t.mock.timers.tick(19_999)
+  assert.equal(signal.aborted, false)
+  t.mock.timers.tick(1)
+  assert.equal(signal.aborted, true)
+  await closing
+})
+
 test('a closed controller takes no key, does not start, and keeps no process from ending', async () => {
   const timers = (): number =>
     process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length

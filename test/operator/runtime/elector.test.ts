@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import type { ServerResponse } from 'node:http'
 import { afterEach, test } from 'node:test'
 import { createFence, type Fence } from '../../../operator/runtime/client/fence.ts'
 import type { KubernetesObject } from '../../../operator/runtime/client/kubernetes-object.ts'
@@ -130,6 +131,9 @@ test('a Lease says since when who leads, for how long, and after how many others
   const renewed = version()
   while (version() === renewed) await new Promise(setImmediate)
   assert.deepEqual(room.client.log.messages('info'), ['became the leader'])
+  const asked = room.server.requests.map(({ method }) => method)
+  assert.deepEqual([...new Set(asked)], ['GET', 'POST', 'PUT'])
+  assert.equal(asked.lastIndexOf('GET'), 0, 'it renews without reading')
 })
 
 test('an elector says how long ago its last attempt to renew ended', async () => {
@@ -175,6 +179,36 @@ test('a Lease without a duration is waited for as long as our own would be', asy
   const { elector } = compete('heir', { times: { leaseMs: 100, renewDeadlineMs: 10_000 } })
   await elector.elected(AbortSignal.timeout(60_000))
   assert.equal(holder(), 'heir')
+  const [first, second] = room.server.requests.map(({ method }) => method)
+  assert.deepEqual([first, second], ['GET', 'GET'], 'it was not taken when it was seen first')
+})
+
+test('a Lease that names nobody is taken at once', async () => {
+  room.server.put(path, {})
+  await compete('first').elector.elected(AbortSignal.timeout(60_000))
+  assert.deepEqual(
+    room.server.requests.slice(0, 2).map(({ method }) => method),
+    ['GET', 'PUT'],
+  )
+})
+
+test('a leader that closes while it renews waits for the answer, and gives the Lease back then', async () => {
+  const { elector } = compete('first')
+  await elector.elected(AbortSignal.timeout(60_000))
+  const renewing = Promise.withResolvers<ServerResponse>()
+  room.server.faults.add(({ method, body }, response) => {
+    if (method !== 'PUT') return false
+    room.server.faults.clear()
+    room.server.put(path, { spec: (body as Lease).spec } as Lease)
+    renewing.resolve(response)
+    return true
+  })
+  const response = await renewing.promise
+  const closing = elector.close()
+  await room.client.api.find({ type: builtinTypes.Pod, namespace: 'apps', name: 'other' })
+  send(response, 200, room.server.get(path))
+  await closing
+  assert.equal(holder(), '')
 })
 
 test('a race for the Lease that is lost is tried again, and is no reason to warn', async () => {
@@ -211,7 +245,7 @@ test('a leader that died is followed once its Lease has not changed for its dura
     renewTime: '2999-01-01T00:00:00.000000Z',
   }
   room.server.put(path, { spec } as Lease)
-  const heir = compete('heir')
+  const heir = compete('heir', { times: { leaseMs: 3_600_000, renewDeadlineMs: 10_000 } })
   await heir.elector.elected(AbortSignal.timeout(60_000))
   assert.equal(holder(), 'heir')
 })
@@ -227,6 +261,12 @@ test('a Lease that another process took ends the leadership, and nothing is writ
     code: 'OPERATOR_FENCED',
     message: 'apply configmaps was held back',
   })
+  const lostAtMs = performance.now()
+  compete('second')
+  const before = room.server.requests.length
+  await room.server.seen((request) => room.server.requests.indexOf(request) > before + 5)
+  const sinceMs = performance.now() - lostAtMs
+  assert.ok(elector.idleForMs() >= sinceMs, 'it competes no more')
   await elector.close()
   assert.equal(holder(), 'thief')
 })

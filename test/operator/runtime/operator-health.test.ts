@@ -37,7 +37,11 @@ test('both endpoints answer 200 while all is well, also with a remark, and else 
 })
 
 test('an event loop that was blocked is seen as late, until it is on time again', async () => {
+  const timers = (): number =>
+    process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length
+  const before = timers()
   const loop = watchLoop()
+  assert.equal(timers(), before, 'it keeps no process from ending')
   const untilMs = performance.now() + 700
   while (performance.now() < untilMs);
   while (loop.lagMs() === 0) await new Promise((resolve) => setTimeout(resolve, 5))

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { getEventListeners } from 'node:events'
 import { test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import { isNewer } from '../../../operator/runtime/client/kubernetes-object.ts'
@@ -9,6 +10,7 @@ import {
   objectPath,
   parseKey,
 } from '../../../operator/runtime/client/resource-type.ts'
+import { untilAborted } from '../../../operator/runtime/client/until-aborted.ts'
 import { dieAt } from '../support/die-at.ts'
 
 test('resourceVersions are compared as numbers of any length; what is none counts as newer', () => {
@@ -17,7 +19,10 @@ test('resourceVersions are compared as numbers of any length; what is none count
   assert.ok(!isNewer('7', '7'))
   assert.ok(isNewer('18446744073709551617', '18446744073709551616'))
   assert.ok(isNewer('abc', '7'))
+  assert.ok(isNewer('', '7'))
+  assert.ok(isNewer('7', 'abc'))
   assert.ok(isNewer('7', ''))
+  assert.ok(!isNewer('abc', 'abc'))
 })
 
 test('label selectors select as the API server does', () => {
@@ -94,4 +99,12 @@ test('a waiter for a mutex gives up on its signal, and those behind it go on', a
   first.resolve()
   await Promise.all([holding, behind])
   assert.deepEqual(reported, ['three'])
+})
+
+test('nothing is waited for once a signal says so, and a signal that stays keeps nothing of it', async () => {
+  const reason = new Error('no time')
+  await assert.rejects(untilAborted(Promise.resolve('done'), AbortSignal.abort(reason)), reason)
+  const { signal } = new AbortController()
+  assert.equal(await untilAborted(Promise.resolve('done'), signal), 'done')
+  assert.deepEqual(getEventListeners(signal, 'abort'), [])
 })

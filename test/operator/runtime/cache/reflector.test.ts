@@ -287,6 +287,7 @@ test('a watch that is always too far behind is tried again with growing pauses',
   // Between half of 1, 2, 4, 5 and 5 ms and all of it.
   const [first = 0, , third = 0, , fifth = 0] = pauses()
   assert.ok(first <= 1 && third >= 2 && fifth >= 2.5, `${pauses()}`)
+  assert.deepEqual(room.client.log.messages('warn'), [])
 })
 
 test('after etcd was restored from a backup, what is there now replaces what was known', async () => {
@@ -356,15 +357,20 @@ test('an object of the same name with another UID is reported as one gone and on
   assert.deepEqual(reported, ['first -> undefined', 'undefined -> second'])
 })
 
-test('writes to objects that are not selected leave it as it is', async () => {
+test('writes to objects that are not selected, or of another kind, leave it as it is', async () => {
   open({ labelSelector: 'app in (x,y),own=yes' })
   await watching()
-  const write = (name: string, labels: Readonly<Record<string, string>>): Promise<unknown> =>
-    room.client.api.create(type, { metadata: { name, namespace: 'apps', labels } })
+  const write = (
+    name: string,
+    labels: Readonly<Record<string, string>>,
+    of = type,
+  ): Promise<unknown> =>
+    room.client.api.create(of, { metadata: { name, namespace: 'apps', labels } })
   room.server.freezeWatches()
   await write('a', { app: 'x', own: 'yes' })
   await write('b', { app: 'z', own: 'yes' })
   await write('c', { app: 'x' })
+  await write('d', { app: 'x', own: 'yes' }, builtinTypes.Secret)
   assert.deepEqual(Object.keys(contents()), ['apps/a'])
 })
 

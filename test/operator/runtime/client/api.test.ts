@@ -196,7 +196,13 @@ test('an answer cut short is an error, whether the connection breaks or the JSON
     response.writeHead(200).end('{"kind":')
     return true
   })
-  await assert.rejects(room.client.api.find(address), { code: 'OPERATOR_API_ANSWER_MALFORMED' })
+  await assert.rejects(
+    room.client.api.find(address),
+    ({ code, cause }: { readonly code: string; readonly cause: unknown }) => {
+      assert.equal(code, 'OPERATOR_API_ANSWER_MALFORMED')
+      return cause instanceof SyntaxError
+    },
+  )
 })
 
 test('an API server that does not answer in time is given up, and so is one on request', async () => {
@@ -360,17 +366,20 @@ test('a write that waits to be retried is refused once the fence has shut; reads
 })
 
 test('a guard hears what writes are answered, and neither reads nor what is only tried', async () => {
-  const heard: string[] = []
+  const heard: unknown[] = []
   const guard = {
-    after: ({ verb }: { readonly verb: string }, { metadata }: KubernetesObject) =>
-      void heard.push(`${verb} ${metadata?.name}`),
+    after: ({ verb }: { readonly verb: string }, answer: KubernetesObject) =>
+      void heard.push(`${verb} ${answer.metadata?.name}`, typeof answer),
   }
   const { api } = room.openClient({ guards: [guard] })
   const object = { metadata: { name: 'heard', namespace: 'apps' } }
   await api.dryRunApply(type, object)
   await api.create(type, object)
   await api.find({ ...address, name: 'heard' })
-  assert.deepEqual(heard, ['create heard'])
+  answerNext([200, null], [200, 7])
+  for (const answer of [null, 7]) assert.equal(await api.create(type, object), answer)
+  const odd = ['create undefined', 'object']
+  assert.deepEqual(heard, ['create heard', 'object', ...odd, ...odd])
 })
 
 test('requests are counted by code, method and host, as of every operator', async () => {

@@ -57,4 +57,6 @@ test('a line as long as the bound is read, one byte more is not', async () => {
   const code = 'OPERATOR_API_ANSWER_TOO_LARGE'
   await assert.rejects(linesOf([Buffer.from('123456\n')], 5), { code })
   await assert.rejects(linesOf([Buffer.from('123'), Buffer.from('456')], 5), { code })
+  await assert.rejects(linesOf([Buffer.from('123'), Buffer.from('456\n')], 5), { code })
+  assert.deepEqual(await linesOf([Buffer.from('123'), Buffer.from('45\n')], 5), ['12345'])
 })

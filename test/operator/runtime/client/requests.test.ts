@@ -1,8 +1,10 @@
 /** What every request to the API server carries, and from when on an answer is a refusal. */
 import assert from 'node:assert/strict'
+import { Readable } from 'node:stream'
 import { test } from 'node:test'
 import type { KubernetesObject } from '../../../../operator/runtime/client/kubernetes-object.ts'
-import { textOf } from '../../../../operator/runtime/client/requests.ts'
+import { readLog } from '../../../../operator/runtime/client/pod-log.ts'
+import { type Requests, textOf } from '../../../../operator/runtime/client/requests.ts'
 import { builtinTypes } from '../../../../operator/runtime/client/resource-type.ts'
 import { kubernetesRoom } from '../../support/kubernetes-room.ts'
 import { type Fault, send, status } from '../../support/kubernetes-server.ts'
@@ -27,7 +29,7 @@ const readWatch = async (): Promise<void> => {
   const given = { resourceVersion: '7', seconds: 60, silenceMs: 60_000 }
   for await (const event of room.client.api.watch({ type }, given)) assert.fail(String(event))
 }
-const readLog = async (): Promise<void> => {
+const readWholeLog = async (): Promise<void> => {
   for await (const piece of room.client.api.readLog(address, { container: 'main' }))
     assert.equal(Buffer.from(piece).toString(), '{}\n')
 }
@@ -37,10 +39,10 @@ test('an answer is a refusal from status 300 on, of streams too', async () => {
     answerAll((_, response) => response.writeHead(code).end(body))
   answer(299, '{}\n')
   assert.deepEqual(await room.client.api.find(address), {})
-  await readLog()
+  await readWholeLog()
   await assert.rejects(readWatch(), { code: 'OPERATOR_API_ANSWER_MALFORMED' })
   answer(300, '{}\n')
-  for (const asked of [room.client.api.find(address), readLog(), readWatch()])
+  for (const asked of [room.client.api.find(address), readWholeLog(), readWatch()])
     await assert.rejects(asked, { code: 'OPERATOR_API_FAILED' })
 })
 
@@ -70,8 +72,21 @@ test('of a refusal that comes as a stream the first 64 KiB are read, and the pie
 
 test('a log is that of now unless it is to be followed', async () => {
   answerAll((_, response) => response.end('{}\n'))
-  await readLog()
+  await readWholeLog()
   assert.deepEqual(room.server.requests.at(-1)?.query, { container: 'main', follow: 'false' })
+})
+
+test('a container whose log is followed may say nothing for a day, else half a minute is enough', async () => {
+  const allowed: number[] = []
+  const stream: Requests['stream'] = async (_call, _options, silenceMs) => {
+    allowed.push(silenceMs)
+    return { status: 200, retryAfter: undefined, chunks: Readable.from([]) }
+  }
+  for (const follow of [true, false, undefined]) {
+    const options = { container: 'main', ...(follow === undefined ? {} : { follow }) }
+    for await (const piece of readLog({ stream }, address, options)) assert.fail(String(piece))
+  }
+  assert.deepEqual(allowed, [86_400_000, 30_000, 30_000])
 })
 
 test('a list that is read all at once may be larger than a page', async () => {

@@ -74,6 +74,18 @@ test('an answer that says it is too long is refused before it has come', async (
   await assert.rejects(open().exchange(request), { code: 'OPERATOR_API_ANSWER_TOO_LARGE' })
 })
 
+test('of two pauses that an answer asks for the first one counts', async () => {
+  room.server.faults.add((_, response) => {
+    response.setHeader('retry-after', ['7', '8'])
+    response.writeHead(429).end()
+    return true
+  })
+  const { exchange, stream } = open()
+  const { chunks: _, ...streamed } = await stream(request, 60_000)
+  assert.deepEqual(streamed, { status: 429, retryAfter: '7' })
+  assert.equal((await exchange(request)).retryAfter, '7')
+})
+
 test('an API server may lie below a path, with or without a slash at its end', async () => {
   for (const path of ['/clusters/one', '/clusters/one/']) {
     answer('', true)
