@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { Host } from '../../../../operator/api.ts'
 import {
   generatorNetworkPolicy,
   hostNetworkPolicy,
@@ -160,6 +161,35 @@ checkFlows('a Host whose Generator is in the network of its machine', besideMach
 checkFlows('a Host whose Generators are in the network of pods', isPublic, [
   { name: 'port 8080 of a machine', direction: 'out', other: machine, port: 8080, passes: false },
 ])
+
+/** The policy of the Host that is shown outside, changed so. */
+function changed(change: (spec: Host['spec']) => Partial<Host['spec']>): NetworkPolicy {
+  const { spec, ...host } = readHost('host-full')
+  const of: Host = { ...host, spec: { ...spec, ...change(spec) } }
+  return defined(hostNetworkPolicy(of, { peers }, [ports.publicHealth]))
+}
+const health = { name: 'health from outside', direction: 'in', other: outside, port: 9183 } as const
+for (const type of ['None', 'ClusterIP'] as const)
+  checkFlows(
+    `a Host whose P2P Services are of type ${type}`,
+    changed(({ services }) => ({ services: { ...services, p2p: { ...services.p2p, type } } })),
+    [{ ...health, passes: false }],
+  )
+checkFlows(
+  'a Host that shows its health to nobody',
+  changed(({ services }) => ({
+    services: { ...services, p2p: { ...services.p2p, publicHealth: false } },
+  })),
+  [{ ...health, passes: false }],
+)
+checkFlows(
+  'a Host that polls its registry',
+  changed(() => ({ registry: { lcdUrl: 'http://registry.example.org:1317' } })),
+  [
+    { name: 'the LCD', direction: 'out', other: outside, port: 1317, passes: true },
+    { name: 'no RPC', direction: 'out', other: outside, port: 443, passes: false },
+  ],
+)
 
 const executionNode = { namespace: 'nodes', labels: { app: 'geth' } }
 const beside = defined(

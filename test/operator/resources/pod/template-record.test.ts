@@ -123,6 +123,8 @@ test('a record whose annotations agree on what is no pod template counts as none
 const replacing: Readonly<Record<string, object>> = {
   chain: { chain: { network: 'Hoodi' } },
   image: { image: { tag: '9' } },
+  repository: { image: { repository: 'mirror.example.org/viewmesh' } },
+  digest: { image: { digest: `sha256:${'9'.repeat(64)}` } },
   'pull policy': { image: { pullPolicy: 'Never' } },
   'pruning limit': { pruning: { maxBlocks: 7 } },
   'pod template': { podTemplate: { spec: { priorityClassName: 'high' } } },
@@ -164,6 +166,7 @@ const harmless: Readonly<Record<string, object>> = {
 
 const harmlessHost: Readonly<Record<string, object>> = {
   ...harmless,
+  'an empty repository or tag': { image: { repository: '', tag: '' } },
   replicas: { replicas: 1 },
   'another Generator': { generators: [{ name: 'other' }] },
   'bootstrap peers': { bootstrapPeers: null },
@@ -233,7 +236,7 @@ test('pods of an older operator keep their probe and know no siblings until the 
   const recorded = { inputs: inputsOf(host), template: old }
   const context = { ...hostContext, recorded, recordedSignersFile: true }
   const { updateAvailable } = hostObjects(host, context)
-  assert.deepEqual(recordOf(host, context).recorded, recorded)
+  assert.deepEqual(recordOf(host, context), { recorded, recordedSignersFile: true })
   assert.deepEqual(
     updateAvailable?.filter((path) => /readinessProbe|HOST_SIBLINGS_FILE/.test(path)),
     updateAvailable,
@@ -267,6 +270,14 @@ test('a Host of an operator without files of signers keeps its pods until the ne
     recorded: { inputs: inputsOf(changed), template: hostPodTemplate(changed, hostContext) },
     recordedSignersFile: true,
   })
+})
+
+test('a Host without Generators has no file of signers, whichever operator made its pods', () => {
+  const alone = changedHost({ generators: null })
+  const recorded = { ...former.recorded, inputs: inputsOf(alone) } as TemplateRecord
+  const context = { ...hostContext, recorded, recordedSignersFile: null }
+  assert.notEqual(hostObjects(alone, context).updateAvailable, null)
+  assert.equal(recordOf(alone, context).recordedSignersFile, false)
 })
 
 test('with rollout Auto such a Host gets the file at once, and stays so', () => {
