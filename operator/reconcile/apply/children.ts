@@ -147,7 +147,7 @@ export async function applyDifference(
 }
 
 function inBoth(first: readonly Drift[], second: readonly Drift[]): Drift[] {
-  const textOf = ({ path, live }: Drift): string => canonicalJson([path, live ?? null]) ?? ''
+  const textOf = ({ path, live }: Drift): string => canonicalJson([path, live])
   const texts = new Set(first.map(textOf))
   return second.filter((one) => texts.has(textOf(one)))
 }

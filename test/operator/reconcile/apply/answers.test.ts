@@ -2,8 +2,15 @@ import assert from 'node:assert/strict'
 import { beforeEach, test } from 'node:test'
 import type { V1StatefulSet } from '@kubernetes/client-node'
 import type { Host } from '../../../../operator/api.ts'
-import { admissionFacts, noAnswers } from '../../../../operator/reconcile/apply/answers.ts'
+import {
+  admissionFacts,
+  noAnswers,
+  rememberAnswer,
+  unanswered,
+} from '../../../../operator/reconcile/apply/answers.ts'
+import type { EventParts } from '../../../../operator/reconcile/statements/record-event.ts'
 import type { KubernetesObject } from '../../../../operator/runtime/client/kubernetes-object.ts'
+import type { Occurrence } from '../../../../operator/runtime/event-recorder.ts'
 import { readHost } from '../../../support/resources/operator-cases.ts'
 import { reconcileRoom } from '../../support/reconcile-room.ts'
 
@@ -215,4 +222,19 @@ test('a status names 128 objects with 32 fields each, in their order', () => {
     numbered('Secret a', 128).map((object) => ({ object, fields })),
   )
   assert.deepEqual(admissionFacts(noAnswers()), {})
+})
+
+test('what admission takes away is an answer as well, and what is there later is none', () => {
+  const notes: string[] = []
+  const parts = {
+    events: { record: (_: unknown, __: unknown, { note }: Occurrence) => notes.push(note) },
+  } as unknown as EventParts
+  const wanted = { kind: 'Secret', metadata: { name: 'a' } }
+  const answers = noAnswers()
+  const gone = { path: 'data.x', live: undefined, addition: null }
+  rememberAnswer(parts, host, { answers, wanted, drift: [gone] })
+  assert.match(notes.join(), /^Secret a has other values than the operator applied, .*: data\.x\./)
+  assert.deepEqual(unanswered(answers, wanted, [gone]), [])
+  const there = { ...gone, live: 'another' }
+  assert.deepEqual(unanswered(answers, wanted, [there]), [there])
 })

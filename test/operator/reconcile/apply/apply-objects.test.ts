@@ -213,11 +213,19 @@ const writes = (): string[] =>
     .map(({ method, path: where }) => `${method} ${where.split('/').slice(-2).join('/')}`)
 
 test('the ConfigMap keeps the record of the template while there is no StatefulSet for it', () => {
+  const views = { parts: [{ 'a.view': 'AAAA' }], left: [] }
+  const withViews = {
+    objects: (of: Host, _: SchemaFacts, context: typeof hostContext) =>
+      hostObjects(of, { ...hostContext, ...context, views }),
+  } as unknown as typeof logic
   const recordIn = (state: Partial<ObservedState>): readonly unknown[] => {
     const of = { ...emptyState, recorded, ...state }
-    const plan = planObjects(logic, { options } as never, host, { state: of, facts })
-    const { metadata } = plan.objects.find(({ kind }) => kind === 'ConfigMap') ?? {}
-    return [readTemplateRecord(metadata?.annotations) !== null, plan.isSetBeingRemoved]
+    const plan = planObjects(withViews, { options } as never, host, { state: of, facts })
+    const [own, ofViews] = plan.objects
+      .filter(({ kind }) => kind === 'ConfigMap')
+      .map(({ metadata }) => readTemplateRecord(metadata?.annotations))
+    assert.equal(ofViews, null)
+    return [own !== null, plan.isSetBeingRemoved]
   }
   assert.deepEqual(recordIn({}), [false, false])
   assert.deepEqual(recordIn({ isParked: true }), [true, false])
@@ -261,6 +269,7 @@ test('before a StatefulSet is removed for a lost claim its template is on the Co
   assert.deepEqual(readTemplateRecord(annotations), recorded)
   const going = { ...emptyState, recorded, set, isSetTerminating: true }
   await parkSet(parts, host, { state: going, ...inputs }, run)
+  await parkSet(parts, host, { state: { ...emptyState, recorded }, ...inputs }, run)
   assert.equal(writes().length, 2)
 })
 

@@ -35,10 +35,15 @@ function observerWith(watched: [string, readonly Target[]][]): HealthObserver {
 }
 
 /** What the observer is to watch of this Host, in a cluster with these objects. */
-function registered(objects: typeof running, occasion = '', resource = host): readonly Target[] {
+function registered(
+  objects: typeof running,
+  occasion = '',
+  resource = host,
+  views: readonly string[] = [],
+): readonly Target[] {
   const watched: [string, readonly Target[]][] = []
   const observer = observerWith(watched)
-  registerHealthTargets({ view: viewOf(objects), observer }, resource, occasion)
+  registerHealthTargets({ view: viewOf(objects), observer }, resource, occasion, views)
   const [[owner, targets] = assert.fail()] = watched
   assert.equal(owner, observedName(host))
   return targets
@@ -48,6 +53,12 @@ test('the replicas that run are registered as health targets', () => {
   const [{ occasion, ...target } = assert.fail(), ...others] = registered(running)
   assert.deepEqual(target, { ordinal: 0, uid: 'pod', ip: '10.0.0.1' })
   assert.deepEqual(others, [])
+})
+
+test('replicas of a Host with Views are asked for them, and again soon where they are others', () => {
+  const [first, second] = ['a', 'b'].map((id) => registered(running, '', host, [id])[0])
+  assert.deepEqual([first?.views, second?.views], [['a'], ['b']])
+  assert.notEqual(first?.occasion, second?.occasion)
 })
 
 test('a pod without an address, that goes, or of a removed replica, is no health target', () => {
