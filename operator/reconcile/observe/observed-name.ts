@@ -18,6 +18,6 @@ export function parseObservedName(name: string): {
   /** `NAMESPACE/NAME`. */
   readonly key: string
 } {
-  const [kind = '', key = ''] = name.split(' ', 2)
+  const [kind = '', key = ''] = name.split(' ')
   return { kind: kind as Resource['kind'], key }
 }

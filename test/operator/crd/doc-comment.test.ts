@@ -6,6 +6,11 @@ test('a comment of one line is its text', () => {
   assert.deepEqual(parseDocComment('/** The chain. */'), { text: 'The chain.', tags: [] })
 })
 
+test('a comment of one line may be a tag', () => {
+  const tags = [{ name: 'default', value: '7' }]
+  assert.deepEqual(parseDocComment('/** @default 7 */'), { text: '', tags })
+})
+
 test('lines of a paragraph are joined, paragraphs stay apart', () => {
   const comment = '/**\n * One\n * thought.\n *\n * Another.\n */'
   assert.equal(parseDocComment(comment).text, 'One thought.\n\nAnother.')

@@ -345,7 +345,20 @@ test('all replicas of an owner are checked at once where that is asked for, and 
   seen.checkNow('Host a/b')
   seen.checkNow('Host a/d')
   await pass(0)
-  assert.deepEqual(asked, [healthOfFirst, 'http://10.0.0.2:8080/health'])
+  assert.deepEqual(asked.splice(0), [healthOfFirst, 'http://10.0.0.2:8080/health'])
+  await pass(2_000)
+  const again = asked.filter((url) => url !== 'http://10.0.0.3:8080/health')
+  assert.deepEqual(again.toSorted(), [healthOfFirst, 'http://10.0.0.2:8080/health'])
+})
+
+test('an external address is asked three times a minute at most from the beginning', async (t) => {
+  const { seen, asked, pass } = check(t, {})
+  seen.watch('Host a/b', [{ ...first, ip: '203.0.113.7', expected: 'one' }])
+  await pass(0)
+  await pass(9_999)
+  assert.equal(asked.length, 1)
+  await pass(10_001)
+  assert.equal(asked.length, 2)
 })
 
 test('a replica that is watched no more, or of a closed observer, is not checked again', async (t) => {
@@ -358,6 +371,8 @@ test('a replica that is watched no more, or of a closed observer, is not checked
   await pass(20_000)
   assert.deepEqual(asked, ['http://10.0.0.2:8080/health'])
   await seen.close()
+  seen.checkNow('Host a/b')
   await pass(20_000)
   assert.equal(asked.length, 1)
+  assert.equal(seen.view('Host a/b', second), undefined)
 })

@@ -109,6 +109,19 @@ test('why it is not ready is read, and another reason than ours is none', () => 
   }
 })
 
+test('what is the answer of another program, or of none, is no report', () => {
+  for (const other of [{ ...report, program: 'proxy' }, { ...report, program: undefined }, {}, []])
+    assert.equal(parseHealth(JSON.stringify(other)), null)
+  for (const program of ['generator', 'host'])
+    assert.ok(parseHealth(JSON.stringify({ program })), program)
+})
+
+test('peers without an ID are left out', () => {
+  const peers = [{ id: '' }, { id: 'a' }, {}, null, { id: 7 }]
+  const view = parseHealth(JSON.stringify({ ...report, p2p: { self: { id: 'self' }, peers } }))
+  assert.deepEqual(view?.peers, ['a'])
+})
+
 test('a peer ID is letters and digits, since it becomes part of addresses', () => {
   for (const id of ['me\n/dns4/evil.example.org/tcp/9171/p2p/me', 'a/b', 'a b', '']) {
     const p2p = { self: { id, addresses: [] }, peers: [] }

@@ -32,11 +32,16 @@ test('of metadata what is read is kept, of labels no more than 64 KiB', () => {
   const labelled = (length: number): Host => {
     const labels = { tier: 'a'.repeat(length - '{"tier":""}'.length) }
     const odd = { finalizers: ['a/b'], ownerReferences: [{}], selfLink: '/' }
-    return { ...host, metadata: { ...host.metadata, ...odd, labels } }
+    return { ...host, metadata: { ...host.metadata, ...read, ...odd, labels } }
+  }
+  const read = {
+    annotations: { 'viewmesh.io/reconcile-at': 'now' },
+    creationTimestamp: '2026-01-01T00:00:00Z',
+    deletionTimestamp: '2026-01-02T00:00:00Z',
   }
   const [fits, large] = [labelled(65_536), labelled(65_537)]
   const { labels } = fits.metadata
-  assert.deepEqual(keepResource(fits), { ...host, metadata: { ...host.metadata, labels } })
+  assert.deepEqual(keepResource(fits), { ...host, metadata: { ...host.metadata, ...read, labels } })
   assert.equal(keepResource(large).metadata.labels, undefined)
 })
 

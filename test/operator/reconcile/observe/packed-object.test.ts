@@ -30,6 +30,8 @@ test('of objects that were read the last 32 are kept unpacked', () => {
   const before = unpackObject(first)
   for (const other of others.slice(1)) unpackObject(other)
   assert.equal(unpackObject(first), before)
+  unpackObject(others[0] ?? assert.fail())
+  assert.equal(unpackObject(first), before, 'it was read later than others')
   for (const other of others) unpackObject(other)
   const again = unpackObject(first)
   assert.notEqual(again, before)
