@@ -263,7 +263,7 @@ function begin(target: Target, { intervalMs }: Observation['options']): Watched 
     view: undefined,
     announced: { view: undefined, atMs: Number.NEGATIVE_INFINITY },
     timer: undefined,
-    isChecking: false,
+    isChecking: true,
     misses: 0,
   }
 }

@@ -259,6 +259,7 @@ test('a replica is asked again within two seconds after a change, then less ofte
   }
   const settled = async (): Promise<void> => void (await within(300))
   seen.watch('Host a/b', [{ ...first, occasion: 'unready' }])
+  seen.watch('Host a/b', [{ ...first, occasion: 'its first View' }])
   assert.equal(await within(0.1), 1, 'a new one is asked at once')
   assert.ok((await within(2)) >= 1, 'and again')
   await settled()
