@@ -105,7 +105,7 @@ function exchange(
   }
   const onAbort = (): void => fail(signal?.reason)
   const timer = setTimeout(() => fail(timedOut(call, options.timeoutMs)), options.timeoutMs)
-  signal?.addEventListener('abort', onAbort, { once: true })
+  signal?.addEventListener('abort', onAbort)
 
   const handler: Dispatcher.DispatchHandler = {
     onRequestStart(started) {

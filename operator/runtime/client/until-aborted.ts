@@ -5,7 +5,7 @@ export async function untilAborted<T>(promise: Promise<T>, signal: AbortSignal):
   signal.throwIfAborted()
   const aborted = Promise.withResolvers<never>()
   const onAbort = (): void => aborted.reject(signal.reason)
-  signal.addEventListener('abort', onAbort, { once: true })
+  signal.addEventListener('abort', onAbort)
   try {
     return await Promise.race([promise, aborted.promise])
   } finally {

@@ -269,6 +269,7 @@ test('a Lease that another process took ends the leadership, and nothing is writ
   assert.ok(elector.idleForMs() >= sinceMs, 'it competes no more')
   await elector.close()
   assert.equal(holder(), 'thief')
+  assert.deepEqual(room.client.log.messages('warn'), [])
 })
 
 test('a renewal that arrived without its answer is recognised as our own', async () => {

@@ -50,7 +50,9 @@ test('lists, watches, their failures and what is kept are counted by kind', asyn
 test('a reflector says how long the API server has been silent, and whether others wait', async () => {
   const startedMs = performance.now()
   open()
+  assert.equal(reflector.isInitialized(), false)
   await reflector.initialized(AbortSignal.timeout(60_000))
+  assert.equal(reflector.isInitialized(), true)
   const silentMs = reflector.silentForMs()
   assert.ok(silentMs >= 0 && silentMs <= performance.now() - startedMs, `${silentMs}`)
   assert.equal(reflector.standsAlone, false)

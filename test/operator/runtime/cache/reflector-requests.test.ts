@@ -1,5 +1,6 @@
 /** What a reflector asks the API server for, and when it does not. */
 import assert from 'node:assert/strict'
+import type { ServerResponse } from 'node:http'
 import { afterEach, test } from 'node:test'
 import {
   openReflector,
@@ -20,11 +21,17 @@ let reflector: Reflector<null>
 afterEach(() => reflector.close())
 const room = kubernetesRoom()
 
-function open(options: Partial<ReflectorOptions<KubernetesObject, null>> = {}): void {
-  reflector = openReflector(
+function openAnother(
+  options: Partial<ReflectorOptions<KubernetesObject, null>> = {},
+): Reflector<null> {
+  return openReflector(
     { type, namespace: 'apps', keep: () => null, minPauseMs: 1, maxPauseMs: 5, ...options },
     { api: room.client.api, log: room.client.log.log, metrics: room.client.metrics },
   )
+}
+
+function open(options: Partial<ReflectorOptions<KubernetesObject, null>> = {}): void {
+  reflector = openAnother(options)
 }
 
 const isWatch = ({ query }: SeenRequest): boolean => query['watch'] === 'true'
@@ -99,6 +106,26 @@ test('a watch whose connection breaks again and again is no reason for a new lis
   open()
   while (room.server.openWatches() === 0) await new Promise(setImmediate)
   assert.deepEqual(asked(), ['list', 'watch', 'watch', 'watch', 'watch', 'watch'])
+})
+
+test('two kinds are not listed at once, which would take the memory of both', async () => {
+  const held = Promise.withResolvers<ServerResponse>()
+  room.server.faults.add((request, response) => {
+    if (request.path !== path) return false
+    held.resolve(response)
+    return true
+  })
+  open()
+  const response = await held.promise
+  const other = openAnother({ type: builtinTypes.Secret })
+  await askMeanwhile()
+  const isListed = (): boolean => room.server.requests.some((one) => one.path.endsWith('/secrets'))
+  assert.equal(isListed(), false)
+  room.server.faults.clear()
+  send(response, 500, status(500, 'InternalError'))
+  await other.initialized(AbortSignal.timeout(60_000))
+  await other.close()
+  assert.equal(isListed(), true)
 })
 
 test('an API server that lets a kind be watched has not been silent since then', async () => {
