@@ -166,11 +166,15 @@ const facts: SchemaFacts = { schemaSource: null, keyless: null, isRefused: false
 test('a StatefulSet is recreated for larger volumes once all its pods have the wanted template', () => {
   const live = hostObjects(host, hostContext).objects.find(({ kind }) => kind === 'StatefulSet')
   const recorded = readTemplateRecord(live?.metadata?.annotations)
-  const isMadeAnew = (of: Host, counts: Partial<SetCounts> = {}): boolean => {
+  const isMadeAnew = (
+    of: Host,
+    counts: Partial<SetCounts> = {},
+    more: Partial<ObservedState> = {},
+  ): boolean => {
     const set = live as V1StatefulSet
     const claims = boundClaims(of)
     const known = { ...emptyState, set, recorded, claims, allClaims: claims }
-    const state = { ...known, counts: { ...readyCounts, ...counts } }
+    const state = { ...known, counts: { ...readyCounts, ...counts }, ...more }
     const { isGrowing } = planObjects(logic, { options } as never, of, { state, facts })
     return isGrowing
   }
@@ -184,6 +188,8 @@ test('a StatefulSet is recreated for larger volumes once all its pods have the w
   assert.equal(isMadeAnew(larger, { isRolling: true, updatedReplicas: 0 }), false)
   assert.equal(isMadeAnew(larger, { updatedReplicas: 0 }), false)
   assert.equal(isMadeAnew(larger, { generation: 2 }), false)
+  assert.equal(isMadeAnew(larger, {}, { recorded: null }), false)
+  assert.equal(isMadeAnew(larger, {}, { counts: null }), false)
 })
 
 const wanted = hostObjects(host, hostContext).objects

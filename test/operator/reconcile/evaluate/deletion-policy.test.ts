@@ -105,3 +105,16 @@ test('owners alone are written: wrong marks, labels and sizes of a claim stay as
   await followPolicies(room.client.api, host, { keyring: false, claims: [] }, signal)
   assert.equal(room.server.requests.length, before)
 })
+
+test('a keyring that is to go with the resource is owned by it beside others, once', async () => {
+  const path = `${folder}/secrets/mainnet-host-keyring`
+  const other = { ...own, kind: 'Host', name: 'another', uid: 'another' }
+  const { metadata, ...secret } = keyringSecret(deleting, new Map([[0, 'key']]))
+  const follow = async (): Promise<unknown> => {
+    await followPolicies(room.client.api, deleting, { keyring: true, claims: [] }, signal)
+    return Reflect.get(room.server.get(path)?.metadata ?? {}, 'ownerReferences')
+  }
+  assert.equal(await follow(), undefined, 'there is no keyring')
+  room.server.put(path, { ...secret, metadata: { ...metadata, ownerReferences: [other] } } as never)
+  for (const _ of [1, 2]) assert.deepEqual(await follow(), [other, own])
+})

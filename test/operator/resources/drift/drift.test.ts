@@ -115,6 +115,8 @@ test('a size that Kubernetes wrote its own way is no difference', () => {
   const sized = (memory: string): object => ({ resources: { requests: { memory } } })
   assert.deepEqual(pathsOf(sized('1024Mi'), sized('1Gi')), [])
   assert.deepEqual(pathsOf(sized('1024Mi'), sized('2Gi')), ['resources.requests.memory'])
+  const valued = (value: string): object => ({ env: [{ name: 'A', value }] })
+  assert.deepEqual(pathsOf(valued('1000m'), valued('1')), ['env[A].value'])
 })
 
 test('whatever is added to the rules of a NetworkPolicy is a difference', () => {
