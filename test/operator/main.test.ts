@@ -19,6 +19,8 @@ test('--help lists every setting, --version says the version', async () => {
   const help = await run(['--help'])
   assert.equal(help.code, 0)
   for (const { env } of Object.values(operatorSettings)) assert.ok(help.stdout.includes(env), env)
+  const longest = Math.max(...help.stdout.split('\n').map(({ length }) => length))
+  assert.ok(longest > 80 && longest <= 100, `without a terminal it is 100 wide, not ${longest}`)
   const version = await run(['--version'])
   assert.deepEqual([version.code, version.stdout], [0, `${readVersion()}\n`])
 })

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, afterEach, test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
-import type { V1Lease } from '@kubernetes/client-node'
+import type { V1Lease, V1StatefulSet } from '@kubernetes/client-node'
 import { openOperator } from '../../operator/operator.ts'
 import type { KubernetesObject } from '../../operator/runtime/client/kubernetes-object.ts'
 import { operatorSettings } from '../../operator/settings.ts'
@@ -127,6 +127,25 @@ test('the leader makes what a Host asks for, as its settings say, and owns what 
   assert.match(JSON.stringify(room.server.get(hostPath)), /"managedBy":"shop\/viewmesh-operator"/)
   await close()
   assert.equal(holder(), '')
+})
+
+test('what happened again since its Event was written is counted before it ends', async () => {
+  putHost()
+  const { working, close } = open()
+  await working
+  await room.server.seen(isSet)
+  const sets = (): readonly SeenRequest[] => room.server.requests.filter(isSet)
+  for (const _ of [1, 2]) {
+    const before = sets().length
+    const set = room.server.get(setPath) as V1StatefulSet & KubernetesObject
+    room.server.put(setPath, { ...set, ...{ spec: { ...set.spec, replicas: 7 } } })
+    while (sets().length === before) await setImmediate()
+  }
+  await close()
+  const [count] = room.server.requests.filter(
+    ({ method, path }) => method === 'PATCH' && path.includes('/events/'),
+  )
+  assert.partialDeepStrictEqual(count?.body, { series: { count: 2 } })
 })
 
 test('what is put while it works is made as well', async () => {

@@ -25,7 +25,7 @@ export interface KubernetesObject {
  */
 export function isNewer(version: string, than: string): boolean {
   if (!isNumber(version) || !isNumber(than)) return version !== than
-  return version.length === than.length ? version > than : version.length > than.length
+  return BigInt(version) > BigInt(than)
 }
 
 function isNumber(version: string): boolean {

@@ -48,3 +48,16 @@ test('a key of before is said only, also where another is shown', () => {
   assert.deepEqual(heldBy([bare]), [])
   assert.deepEqual(heldBy([{ ...bare, key: 'one' }, bare, { ...bare, key: 'two' }]), ['one', 'two'])
 })
+
+test('who has a key of a resource as well is returned, and named to admins in the log, once', () => {
+  const shared = [{ holder: 'other/one', fingerprint: 'abc' }]
+  const holders = { hold: () => shared, release: () => undefined }
+  const memory = { keyHolders: '' }
+  const { log, lines } = captureLog()
+  for (const _ of [1, 2])
+    assert.deepEqual(holdKeys({ holders, memory, run: { log } }, host, [bare]), shared)
+  assert.deepEqual(
+    lines.map(({ level, holders: named }) => [level, named]),
+    [['warn', ['other/one']]],
+  )
+})
