@@ -230,6 +230,10 @@ test('a Generator of another chain beside one of its own is reported as somethin
     views,
   }
   assert.equal(schemaStatement(byReference, facts).reason, 'Unreachable')
+  const fromForeign = { ...facts, schemaSource: reference }
+  const withoutKey = { ...facts, schemaSource: null, keyless: reference }
+  for (const chosen of [fromForeign, withoutKey])
+    assert.equal(schemaStatement(byReference, chosen).reason, 'PrefixMismatch')
 })
 
 test('peers that come and go change no message, so that they cost no write of the status', () => {

@@ -49,6 +49,10 @@ test('replicas that know nobody but each other are not', () => {
     said({ first: ['second'], second: ['first'], third: [] }),
     /^NotConnected: No peer but each other at replica 0, 1, 2/,
   )
+  assert.match(
+    said({ first: [peerID], second: ['third'], third: ['second'] }),
+    /^NotConnected: No peer but each other at replica 1, 2/,
+  )
 })
 
 test('a replica that is reached through others is, and the message says which', () => {

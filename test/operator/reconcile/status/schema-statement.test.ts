@@ -147,6 +147,15 @@ test('of replicas without peers it is said what they find, and not what others f
   })
 })
 
+test('another peer is not taken for a Generator where nobody says which ID was expected', () => {
+  const { expected_peer: _, ...found } = mismatch
+  const bootstrapPeers = [`/ip4/203.0.113.9/tcp/9171/p2p/${elsewhere}`]
+  const both: Host = { ...host, spec: { ...host.spec, bootstrapPeers } }
+  const unknown = readGenerator('generator-minimal')
+  const { message } = peersOf(viewsOf(peers([], found)), both, unknown)
+  assert.match(message, /write its ID into spec\.bootstrapPeers/)
+})
+
 test('only a Host that names no Generator and no address is told to name a peer', () => {
   const withSpec = (spec: Partial<Host['spec']>): Host => ({
     ...minimal,
@@ -161,4 +170,8 @@ test('only a Host that names no Generator and no address is told to name a peer'
   const bootstrapPeers = [`/ip4/203.0.113.9/tcp/9171/p2p/${elsewhere}`]
   assert.equal(peersOf(lonely, withSpec({ bootstrapPeers })).reason, 'NotConnected')
   assert.equal(peersOf(lonely, withSpec({ generators: [source] })).reason, 'NotConnected')
+  const { services } = minimal.spec
+  const p2p = { ...services.p2p, type: 'LoadBalancer' } as const
+  const exposed = withSpec({ services: { ...services, p2p } })
+  assert.equal(peersOf(lonely, exposed).reason, 'NotConnected', 'others may come to it')
 })
