@@ -25,10 +25,8 @@ export function debounceWarnings(
 ): DebouncedEvents {
   const isLate = ({ type, action }: Occurrence): boolean =>
     type === 'Warning' && observedTypes.some((observed) => observed === action)
-  for (const change of changes) {
-    if (!isLate(change)) pendingWarnings.delete(change.action)
-    else if (!pendingWarnings.has(change.action)) pendingWarnings.set(change.action, nowMs)
-  }
+  for (const { action } of changes.filter(isLate))
+    if (!pendingWarnings.has(action)) pendingWarnings.set(action, nowMs)
   const lasted = conditions.flatMap(({ type, status, reason, message }): Occurrence[] => {
     const sinceMs = pendingWarnings.get(type) ?? nowMs
     const isDue = nowMs - sinceMs >= debounceMs

@@ -111,7 +111,7 @@ function readyStatement(
     return { reason: 'RollingOut', message: `${set.replicas - wanted} pods are being removed.` }
   }
   if (isRollingOut(resource, set)) {
-    const toUpdate = replicasToUpdate(resource)
+    const toUpdate = wanted - updatePartition(resource)
     const message = `${set.updatedReplicas} of ${toUpdate} pods have the new template.${shortage}`
     return { reason: 'RollingOut', message }
   }
@@ -130,10 +130,6 @@ export function isWell({ reason }: Statement<ReasonOf<'Ready'>>): boolean {
 /** Whether StorageReady says more. A claim may as well be unbound because its pod has no machine. */
 function isForStorage({ kind }: PodFailure, { reason }: StorageStatement): boolean {
   return kind === 'unbound' && reason === 'Pending'
-}
-
-function replicasToUpdate(resource: Workload): number {
-  return Math.max(0, wantedReplicas(resource) - updatePartition(resource))
 }
 
 /** How many pods have the template from before, where the spec wants it so. */

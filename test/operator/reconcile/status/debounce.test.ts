@@ -36,6 +36,13 @@ test('what replicas see and passes within a minute is no warning', () => {
     ]),
     [['again in 60000'], ['again in 1'], ['Normal Connected', 'again in null'], ['again in null']],
   )
+  assert.deepEqual(
+    toldOf([
+      [0, isolated],
+      [debounceMs, connected],
+    ]),
+    [['again in 60000'], ['Normal Connected', 'again in null']],
+  )
 })
 
 test('a warning that lasts is recorded once, with the reason that it has by then', () => {
@@ -53,6 +60,18 @@ test('a warning that lasts is recorded once, with the reason that it has by then
       ['Warning PeerIDMismatch', 'again in null'],
       ['again in null'],
     ],
+  )
+})
+
+test('of several warnings the one that began first is due first', () => {
+  const different = { SchemaInSync: { reason: 'Different', message: 'fields' } } as const
+  assert.deepEqual(
+    toldOf([
+      [0, isolated],
+      [10_000, { ...isolated, ...different }],
+      [debounceMs, { ...isolated, ...different }],
+    ]),
+    [['again in 60000'], ['again in 50000'], ['Warning NotConnected', 'again in 10000']],
   )
 })
 

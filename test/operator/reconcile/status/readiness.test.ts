@@ -62,6 +62,15 @@ test('a StatefulSet that is new, or that its controller has not seen yet, is pen
   assert.deepEqual(reasons({ set: null }), ['Pending', 'Progressing'])
   assert.deepEqual(reasons({}, { observedGeneration: 2 }), ['Pending', 'Progressing'])
   assert.deepEqual(reasons({ set: null, isExpanding: true }), ['Pending', 'ExpandingStorage'])
+  const messageOf = (isExpanding: boolean): string =>
+    readinessOf(host, { ...facts, set: null, isExpanding }).ready.message
+  assert.equal(messageOf(false), 'The StatefulSet has just been written.')
+  assert.match(messageOf(true), /^The StatefulSet is being recreated, without its pods,/)
+})
+
+test('a StatefulSet that has made no pod yet is initializing', () => {
+  const none = { replicas: 0, readyReplicas: 0, updatedReplicas: 0 }
+  assert.deepEqual(reasons({}, none), ['Initializing', 'Progressing'])
 })
 
 test('of pods that are not ready it is said what data they lack, as far as they say so', () => {
@@ -118,11 +127,14 @@ test('pods that updatePartition holds back are not waited for, and Ready says so
     message: '0 of 1 pods have the new template.',
   })
   assert.match(JSON.stringify(readyOf(1, 2)), /Initializing.*2 of 3 pods are ready/)
-  assert.deepEqual(readyOf(1, 3), {
-    reason: 'AllReady',
-    message:
-      '3 of 3 pods are ready, 2 of them with the template from before, as spec.updatePartition 2 wants it.',
-  })
+  for (const [updated, held] of [
+    [1, 2],
+    [2, 1],
+  ] as const)
+    assert.deepEqual(readyOf(updated, 3), {
+      reason: 'AllReady',
+      message: `3 of 3 pods are ready, ${held} of them with the template from before, as spec.updatePartition 2 wants it.`,
+    })
 })
 
 test('storage that is not as wanted is waited for', () => {
