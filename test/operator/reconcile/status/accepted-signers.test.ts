@@ -24,7 +24,7 @@ function said(
 test('every signer that a replica accepts is in status once, as the first replica has it', () => {
   const [first, second] = [
     saying(signer(3, 'file'), signer(1, 'setting')),
-    saying(signer(2, 'file'), { ...signer(3, 'bootstrap'), peer: 'other' }),
+    saying({ ...signer(3, 'bootstrap'), peer: 'other' }, signer(2, 'file')),
   ]
   assert.deepEqual(said({}, first, null, second), [
     signer(1, 'setting'),

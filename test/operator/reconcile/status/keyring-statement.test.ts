@@ -50,6 +50,8 @@ test('of a keyring no pod needs now the keys that it has are named, and no other
     messageOf({ ...own, spec: { ...own.spec, ...idle } }),
     'Secret mine has keys "0", "1".',
   )
+  const one = { fingerprints: new Map([[1, 'abc']]) }
+  assert.match(keyringStatement(hostWith(idle), one).message, /^Secret \S+ has key "1": keep/)
 })
 
 test('a Secret of identity.secretRef that nobody needs yet is not said to be there', () => {

@@ -228,6 +228,7 @@ test('another key in the same key directory is reported with both, one of a new 
   ])
   assert.deepEqual(changedSigningKeys([before], [{ ...after, keysClaimUID: 'new' }]), [])
   assert.deepEqual(changedSigningKeys([known], [after]), [])
+  assert.deepEqual(changedSigningKeys([before], [known]), [], 'none is known now')
 })
 
 test('with another key another peer ID is right', () => {
@@ -238,10 +239,11 @@ test('with another key another peer ID is right', () => {
   assert.equal(changedPeerID(nodes, views), null)
 })
 
-const second = { ...known, ordinal: 1, peerID: 'other' }
+const second = { ...known, ordinal: 1, peerID: 'other', identity: 'bb' }
 const remembered = {
   ordinal: 1,
   peerID: 'other',
+  identity: 'bb',
   keyringFingerprint: 'abc',
   keysClaimUID: 'claim',
 }

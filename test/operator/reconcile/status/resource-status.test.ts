@@ -82,6 +82,7 @@ test('a store is of another chain by its genesis block, not by its network or pr
   assert.match(genesis.message, /Correct spec\.upstream; or/)
   assert.equal(upstreamOf('Local__Devnet', 'Ethereum__Mainnet')?.reason, 'Unobserved')
   assert.equal(upstreamOf('host', 'generator')?.reason, 'Unobserved')
+  assert.equal(upstreamOf(`0x${'a'.repeat(64)}`, 'none')?.reason, 'Unobserved')
 })
 
 test('a Generator that ended for another reason says nothing of its node', () => {
@@ -173,10 +174,10 @@ test('what was ready stays Ready while a step fails, in whatever order its condi
     message: '',
   }
   const error = new ServiceError('OPERATOR_API_FAILED', 'apply failed', { remedy: 'See its log.' })
-  const readyAfter = (status: 'True' | 'False'): unknown => {
+  const readyAfter = (status: 'True' | 'False', generation = 1): unknown => {
     const before = {
       ...generator,
-      metadata: { ...generator.metadata, generation: 1 },
+      metadata: { ...generator.metadata, generation },
       status: {
         conditions: [
           { ...condition, type: 'Reconciling', status: 'False', reason: 'Succeeded' },
@@ -193,6 +194,7 @@ test('what was ready stays Ready while a step fails, in whatever order its condi
   }
   assert.equal(readyAfter('True'), 'AllReady')
   assert.equal(readyAfter('False'), 'Pending')
+  assert.equal(readyAfter('True', 2), 'Pending', 'of another spec')
 })
 
 test('while a replica was not asked yet, what replicas said before is kept, and nothing else', () => {
@@ -210,13 +212,16 @@ test('while a replica was not asked yet, what replicas said before is kept, and 
       ],
     } as unknown as GeneratorStatus,
   }
-  const { conditions } = wantedStatus(generatorLogic, { options }, before, {
-    findings: foundFacts(facts),
-    state: { ...emptyState, counts: readyCounts, views: new Map([[0, undefined]]) },
-  })
-  const messages = new Map(conditions.map(({ type, message }) => [type, message]))
-  assert.equal(messages.get('UpstreamReachable'), 'kept')
-  assert.notEqual(messages.get('Ready'), 'former')
+  const messagesWith = (view: null | undefined): unknown[] => {
+    const { conditions } = wantedStatus(generatorLogic, { options }, before, {
+      findings: foundFacts(facts),
+      state: { ...emptyState, counts: readyCounts, views: new Map([[0, view]]) },
+    })
+    return conditions.map(({ message }) => message)
+  }
+  assert.ok(messagesWith(undefined).includes('kept'))
+  assert.ok(!messagesWith(undefined).includes('former'))
+  assert.ok(!messagesWith(null).includes('kept'), 'it was asked')
 })
 
 test('Ready does not say that a paused spec was applied', () => {
@@ -346,10 +351,14 @@ test('a figure that begins or ends is written at once, one that changes once a m
     return wantedStatus(generatorLogic, { options }, { ...generator, status }, { findings, state })
   }
   const nodes = wantedAfter({}, {}).facts['nodes'] as readonly NodeStatus[]
-  const promptlyAfter = (before: GeneratorStatus, said: object): string[] =>
-    Object.keys(wantedAfter({ nodes, ...before }, said).facts).filter((name) =>
+  const promptlyAfter = (before: GeneratorStatus, said: object): string[] => {
+    const { facts: prompt, figures } = wantedAfter({ nodes, ...before }, said)
+    const found = Object.keys(prompt).filter((name) =>
       ['head', 'lag', 'nodes', 'peers'].includes(name),
     )
+    assert.equal(Object.keys(figures).length === 0, found.length > 0, 'they are in one of the two')
+    return found
+  }
   const before = { head: 6, lag: 1, peers: 2 }
   const after = { head: 7, lag: 0 }
   const all = ['nodes', 'head', 'lag', 'peers']
