@@ -103,7 +103,7 @@ async function isInHostNetwork(
 
 function isSamePods(a: ExecutionNode, b: ExecutionNode): boolean {
   const selection = ({ namespace, labels, service }: ExecutionNode): string =>
-    canonicalJson([namespace, labels, service ?? null])
+    canonicalJson({ namespace, labels, service })
   return selection(a) === selection(b)
 }
 

@@ -48,6 +48,22 @@ test('pods behind a Service are remembered together with its name', () => {
   assert.deepEqual(executionNode, geth)
 })
 
+test('a Service beside the Generator needs no consent, and is reported where it does not exist', async () => {
+  const { namespace } = minimal.metadata
+  const beside = reading({ service: { name: 'geth', httpPort: 8545, colocate: 'Preferred' } })
+  const look = async (): Promise<UpstreamFacts> => {
+    const { signal } = new AbortController()
+    const recorded = readDiscovered(undefined)
+    return await findUpstream(beside, { api: room.client.api, recorded, signal })
+  }
+  const name = `${namespace}/geth`
+  assert.deepEqual(await look(), { ...unknown, missingService: name })
+  const object: V1Service = { spec: { selector: { app: 'geth' } } }
+  room.server.put(`/api/v1/namespaces/${namespace}/services/geth`, object as KubernetesObject)
+  const executionNode = { namespace, labels: { app: 'geth' }, service: name }
+  assert.deepEqual(await look(), { ...unknown, executionNode })
+})
+
 test('a Service that names no pods for a while keeps those it named', () => {
   assert.deepEqual(executionNodeOf(reading(service('geth')), null, geth), geth)
   assert.deepEqual(executionNodeOf(reading(service('geth')), { spec: {} }, geth), geth)
@@ -159,6 +175,8 @@ test('a Service that the operator may not read holds up nothing, and is reported
     apartRemark(generator, hidden),
     "The Generator is not kept near its execution node, since the operator may not read Service nodes/geth: add its namespace to the operator's (scope.namespaces of its chart).",
   )
+  assert.equal(apartRemark(generator, { ...hidden, executionNode: geth }), null)
+  assert.equal(apartRemark(generator, unknown), null)
 })
 
 describe('an execution node of another namespace', () => {
