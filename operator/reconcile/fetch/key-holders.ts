@@ -63,13 +63,11 @@ export function createKeyHolders(resources: () => Iterable<Workload>): KeyHolder
     release(owner)
     for (const { fingerprint, hasShown } of wanted) {
       const holder = holders.get(fingerprint)
-      const isFree = holder === undefined || holder.owner === owner
-      if (isFree || (hasShown && !holder.hasShown)) {
-        holders.set(fingerprint, { owner, hasShown: hasShown || (holder?.hasShown ?? false) })
-      }
+      if (holder === undefined || (hasShown && !holder.hasShown))
+        holders.set(fingerprint, { owner, hasShown })
     }
     const fingerprints = wanted.map(({ fingerprint }) => fingerprint)
-    if (fingerprints.length > 0) held.set(owner, fingerprints)
+    held.set(owner, fingerprints)
     return fingerprints.flatMap((fingerprint) => {
       const holder = holders.get(fingerprint)?.owner ?? owner
       return holder === owner ? [] : [{ holder, fingerprint }]
