@@ -29,5 +29,5 @@ export async function* logLines(
     }
   }
   take(decoder.end())
-  if (begun !== '' || dropped > 0) yield end()
+  if (begun !== '') yield end()
 }

@@ -301,6 +301,17 @@ test('a claim that goes by itself, before or while it is deleted, is no failure'
   )
 })
 
+test('a claim that is being deleted already is not deleted again', async () => {
+  putClaim('data-mainnet-host-1', { deletionTimestamp: '2026-01-01T00:00:00Z' })
+  const { code, stderr } = await runPlugin(room.client, ['claims', 'delete', 'data-mainnet-host-1'])
+  assert.equal(code, 2)
+  assert.match(
+    stderr,
+    /^error: claim data-mainnet-host-1 is kept: it is being deleted already \(PLUGIN_CLAIM_KEPT\)/,
+  )
+  assert.ok(room.server.requests.every(({ method }) => method === 'GET'))
+})
+
 test('a claim that is named twice, also by its resource, is deleted once', async () => {
   putClaim('data-mainnet-host-1')
   room.server.faults.add(({ method }, response) => {

@@ -182,7 +182,8 @@ test('a command that is given up ends at once, and its connection is closed', as
   const called = next()
   const done = exec(address, ['sleep', '60'], { signal: stop.signal })
   const { closed } = await called
-  stop.abort(new Error('stopped by the test'))
-  await assert.rejects(done, failure('it was given up'))
+  const cause = new Error('stopped by the test')
+  stop.abort(cause)
+  await assert.rejects(done, { ...failure('it was given up'), cause })
   await closed
 })

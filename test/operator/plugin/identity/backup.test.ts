@@ -138,7 +138,8 @@ test('a keyring of a person is said to be theirs, and a pod without a machine ho
   const cluster = putHost(1)
   const { spec, ...rest } = room.server.get(hostPath) as KubernetesObject & Host
   const identity = { ...spec.identity, secretRef: { name: 'mainnet-host-keyring' } }
-  room.server.put(hostPath, { ...rest, spec: { ...spec, identity } } as KubernetesObject)
+  const podTemplate = { spec: { tolerations: [{ key: 'a' }] } }
+  room.server.put(hostPath, { ...rest, spec: { ...spec, identity, podTemplate } } as never)
   putReplica(room.server, 0, { phase: 'Pending' })
   const path = '/api/v1/namespaces/apps/pods/mainnet-host-0'
   const pod = room.server.get(path) ?? {}
@@ -146,8 +147,9 @@ test('a keyring of a person is said to be theirs, and a pod without a machine ho
   const { code, stdout } = await backUp(cluster, '-f', '-')
   assert.equal(code, 0)
   assert.deepEqual(JSON.parse(stdout).keyring, { secret: 'mainnet-host-keyring', isOwn: true })
-  const [{ spec: helper } = {}] = cluster.helpers
+  const [{ spec: helper } = {}, anywhere] = cluster.helpers
   assert.deepEqual([helper?.nodeSelector, helper?.affinity], [{ disk: 'fast' }, undefined])
+  assert.deepEqual(anywhere?.spec?.tolerations, [{ key: 'a' }], 'there is no StatefulSet')
 })
 
 test('a pod that cannot get its image says so and what to name, and is taken away', async () => {
@@ -251,8 +253,10 @@ test('what a deleted Host left is backed up as well, with an image that is named
   room.server.remove(hostPath)
   const refused = await backUp(cluster, '-f', '-')
   assert.match(refused.stderr, /What to do: Name one of a Generator or Host .*--image IMAGE/)
-  const { code, stdout } = await backUp(cluster, '-f', '-', '--image', 'registry.example.org/a:2')
+  const image = ['--image', 'registry.example.org/a:2'] as const
+  const { code, stdout, stderr } = await backUp(cluster, '-f', '-', ...image)
   assert.equal(code, 0)
+  assert.match(stderr, /replica 0: signs as [0-9a-f]{66}, peer ID not known yet\n/)
   const backup = await parseBackup(stdout, '-')
   assert.deepEqual(
     backup.replicas.map(({ identity }) => identity),

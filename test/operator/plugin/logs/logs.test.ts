@@ -120,7 +120,7 @@ test('logs of all replicas are shown in order, each line with its pod, and only 
 })
 
 test('a replica without a log is reported, and does not keep the others from being shown', async () => {
-  putPods({ 'mainnet-host-0': 'none', 'mainnet-host-1': 'well\n' })
+  const asked = putPods({ 'mainnet-host-0': 'none', 'mainnet-host-1': 'well\n' })
   const shown = await runPlugin(room.client, ['logs', 'host/mainnet', '--previous'])
   assert.deepEqual(shown, {
     code: 1,
@@ -128,6 +128,10 @@ test('a replica without a log is reported, and does not keep the others from bei
     stderr:
       '[mainnet-host-0] has no such log: get pods/log apps/mainnet-host-0: 400 container is waiting\n',
   })
+  assert.deepEqual(
+    asked.map(({ query }) => query['previous']),
+    ['true', 'true'],
+  )
 })
 
 test('what keeps all logs from being read ends the command', async () => {

@@ -296,6 +296,20 @@ test('replicas of a suspended Host are shown with their identity and volumes', (
     [replica?.state, replica?.identity, replica?.volumes[0]?.phase],
     ['Suspended', identity, 'Bound'],
   )
+  assert.equal(summaryOf(suspended, behind).replicas[0]?.state, 'Ready', 'it has not ended yet')
+})
+
+test('what another namespace has under the same names is of no resource but its own', () => {
+  const elsewhere = <T extends Pick<V1Pod, 'metadata'>>(object: T): T => ({
+    ...object,
+    metadata: { ...object.metadata, namespace: 'shop' },
+  })
+  const { replicas } = summaryOf(hostWith(well), {
+    pods: [elsewhere(pod)],
+    claims: [elsewhere(claim)],
+  })
+  const [{ state, volumes } = assert.fail()] = replicas
+  assert.deepEqual([state, volumes[0]?.phase], ['Missing', 'Missing'])
 })
 
 test('pods that leave, beyond the replicas of the spec, are shown in the order of their numbers', () => {

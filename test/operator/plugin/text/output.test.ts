@@ -18,6 +18,12 @@ test('what was asked for goes to one stream, what a person should know to the ot
   assert.deepEqual([output.width, output.isTerminal], [100, false])
 })
 
+test('lines are as long as the terminal is wide that a person reads', () => {
+  const stdout = Object.assign(new PassThrough(), { columns: 72, isTTY: true })
+  const { width, isTerminal } = createOutput({ stdout, stderr: new PassThrough() })
+  assert.deepEqual([width, isTerminal], [72, true])
+})
+
 test('something long waits until whoever reads it has room', async () => {
   const stdout = new PassThrough({ highWaterMark: 16 })
   const output = createOutput({ stdout, stderr: new PassThrough() })

@@ -45,6 +45,7 @@ test('columns are as wide as their widest cell, whichever row it is in', () => {
     ]),
     ['A     LONG   C', 'abc   d', '      e      f'],
   )
+  assert.deepEqual(inColumns([['', 'a']]), ['   a'])
 })
 
 test('sentences are broken between words, and a word that is too long is left whole', () => {
