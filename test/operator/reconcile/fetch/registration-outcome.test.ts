@@ -91,7 +91,10 @@ test('what keeps a pod from its work is told apart from what passes', async () =
   const obstacleOf = async (status: V1PodStatus): Promise<string | null> =>
     (await outcomeOf([podOf(1, status)], [{ note: 'of a pod before' } as EventsV1Event])).obstacle
   const scheduled = (status: string, message?: string): V1PodStatus => ({
-    conditions: [{ type: 'PodScheduled', status, ...(message && { message }) }],
+    conditions: [
+      { type: 'PodReadyToStartContainers', status: status === 'True' ? 'False' : 'True' },
+      { type: 'PodScheduled', status, ...(message && { message }) },
+    ],
   })
   assert.equal(await obstacleOf({}), null)
   assert.equal(await obstacleOf(container({ waiting: { reason: 'ContainerCreating' } })), null)
@@ -131,8 +134,11 @@ test('of a text without an outcome the last line is the failure, and an empty on
 })
 
 test('the code of a failure is in capitals, of 64 letters at most', () => {
-  const codeOf = (code: unknown): string | null | undefined =>
-    parseOutcome(JSON.stringify({ error: { code, message: 'It is so' } })).failure?.code
+  const codeOf = (code: unknown): string | null | undefined => {
+    const { failure } = parseOutcome(JSON.stringify({ error: { code, message: 'It is so' } }))
+    assert.equal(failure?.message, 'It is so')
+    return failure.code
+  }
   assert.equal(codeOf('A'.repeat(64)), 'A'.repeat(64))
   assert.equal(codeOf('A'.repeat(65)), null)
   assert.equal(codeOf('lower'), null)

@@ -113,6 +113,8 @@ test("a key of the user's own is handed out when the Generator has had time to s
 test('a key that the Generator does not take is not handed out a moment longer', () => {
   const next = nextHandedKey('two,one', { key: 'edited', waits: '' }, atMinute(0))
   assert.deepEqual(next, { key: 'two', waits: '' })
+  const never = nextHandedKey('two,one', { key: 'edited', waits: null }, atMinute(0))
+  assert.deepEqual(never, { key: 'two', waits: null }, 'none has ever waited')
 })
 
 test('a key that came back before it was replaced does not shorten the wait of the next one', () => {
@@ -129,6 +131,8 @@ test('a wait that begins in the future or over a day ago, or says no time, begin
     const next = nextHandedKey('two,one', { key: 'one', waits }, atMinute(0))
     assert.deepEqual(next, { key: 'one', waits: atMinute(0).toISOString() })
   }
+  const dayAgo = { key: 'one', waits: atMinute(-1_440).toISOString() }
+  assert.deepEqual(nextHandedKey('two,one', dayAgo, atMinute(0)), { key: 'two', waits: '' })
 })
 
 test('a connection Secret of somebody else hands out nothing', async () => {

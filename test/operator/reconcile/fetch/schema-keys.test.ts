@@ -40,6 +40,7 @@ async function look(
 
 test('the first key is made without restarting pods, and stays', async () => {
   const first = await look(false)
+  assert.match(first.keys, /^[A-Za-z0-9_-]{43}$/)
   assert.equal(first.renewed, null)
   const again = await look(true)
   const handed = { key: first.keys, waits: null }
@@ -81,7 +82,8 @@ test('while paused no key is generated, and the Secret is reported as one that w
 test('keys that may not be read are made, other failures are told', async () => {
   const refused = async (code: number, reason: string): Promise<GeneratorKeys> => {
     room.server.faults.clear()
-    room.server.faults.add((_, response) => {
+    room.server.faults.add(({ path: asked }, response) => {
+      if (asked !== path) return false
       send(response, code, status(code, reason))
       return true
     })

@@ -50,6 +50,16 @@ test('what else was written into the status of a claim does not say who bound it
   assert.deepEqual(await found(), ['claim'])
 })
 
+test('who applied a claim that was there did not make it, and only its status says who bound it', async () => {
+  const applied = {
+    manager: 'kubectl',
+    operation: 'Apply',
+    fieldsV1: { 'f:spec': { 'f:accessModes': {} }, 'f:status': { 'f:phase': {} } },
+  }
+  put([applied, ...madeBy(ofSet)])
+  assert.deepEqual(await found(), ['claim'])
+})
+
 test('a claim that somebody else made, and chose the volume of, may have an identity', async () => {
   put(madeBy({ ...ofSet, made: 'kubectl-create' }))
   assert.deepEqual(await found(), [])

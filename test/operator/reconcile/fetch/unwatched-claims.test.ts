@@ -100,6 +100,21 @@ test('the claims of a running pod are found, whatever was edited of them', async
   ])
 })
 
+test('the claim of a replica that is remembered is found also without its mark', async () => {
+  putClaim('keys')
+  assert.deepEqual(namesOf(await find(lost)), ['keys-mainnet-host-0'])
+})
+
+test('claims that are watched of another replica or volume stand for none of this one', async () => {
+  putClaim('keys')
+  const [{ claim } = assert.fail()] = await find(lost)
+  const allClaims: PlacedClaim[] = [
+    { volume: 'data', ordinal: 0, claim },
+    { volume: 'keys', ordinal: 1, claim },
+  ]
+  assert.deepEqual(namesOf(await find(lost, { set, allClaims })), ['keys-mainnet-host-0'])
+})
+
 test('a claim that is gone is gone', async () => {
   assert.deepEqual(await find(lost), [])
 })

@@ -124,6 +124,8 @@ test('pods in the network of their machines are known as such, also while none i
   assert.equal(asked, 'app=geth')
   const { executionNode } = readDiscovered(discoveredAnnotations({ executionNode: found }))
   assert.deepEqual(executionNode, found)
+  room.server.put(path, { ...pod, spec: { hostNetwork: false } } as KubernetesObject)
+  assert.deepEqual(await look(found), plain)
   room.server.remove(path)
   assert.deepEqual(await look(found), found)
   assert.deepEqual(await look({ ...found, labels: { app: 'besu' } }), plain)

@@ -139,6 +139,19 @@ test('a file that was kept stands for the definition that it was made from, and 
     assert.equal(readStored(other, file, noSender), null)
 })
 
+test('a file that was kept is of no definition where one of several lenses is another', async () => {
+  const [lens] = lensDefinition.lenses ?? []
+  const { arguments: _, ...bare } = lens ?? assert.fail()
+  const lensesOf = (...args: readonly string[]): ViewDefinition => ({
+    ...plainDefinition,
+    lenses: args.map((a) => ({ ...bare, arguments: { a } })),
+  })
+  const { file, id } = await viewOf(lensesOf('1', '2'))
+  assert.equal(readStored(lensesOf('1', '2'), file, noSender)?.id, id)
+  for (const other of [lensesOf('1', '3'), lensesOf('3', '2'), lensesOf('2', '1')])
+    assert.equal(readStored(other, file, noSender), null)
+})
+
 test('a kept file of nobody is that of whoever registers it, one of somebody else is nobody’s', async () => {
   const { file } = await viewOf(lensDefinition)
   const own = await viewOf(lensDefinition, lensMap('apps'), registered)
@@ -155,4 +168,6 @@ test('a kept file that is damaged, or has another name, is none', async () => {
   const { bytes } = toViewFile({ sender: noSender, wire })
   const swapped = { ...file, bytes: Buffer.from(bytes).toString('base64') }
   assert.equal(readStored(plainDefinition, swapped, noSender), null)
+  const noFile = { ...file, bytes: undefined as never }
+  assert.throws(() => readStored(lensDefinition, noFile, noSender), TypeError)
 })
