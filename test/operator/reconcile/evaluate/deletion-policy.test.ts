@@ -50,6 +50,9 @@ test('what goes with a resource and should not, or the other way round, is found
   assert.deepEqual(of(host, owned, [own]), [true, all])
   assert.deepEqual(of(host, unowned, []), [false, []])
   assert.deepEqual(of(deleting, unowned, [former]), [true, []], 'those of a deleted one are left')
+  const mine = { ...identity, secretRef: { name: 'mine' }, deletionPolicy: 'Delete' } as const
+  const ofPerson: Host = { ...deleting, spec: { ...deleting.spec, identity: mine } }
+  assert.deepEqual(of(ofPerson, unowned, [own]), [false, []], 'their Secret stays theirs')
 })
 
 test('keys are bound to the resource until nothing of them goes with it any more', () => {
