@@ -135,20 +135,17 @@ async function readBody(response: Response, url: string): Promise<string> {
 
 function parseAnswer(text: string, url: string): FetchedSchema {
   try {
-    const answer: unknown = JSON.parse(text)
-    if (!isSchemaAnswer(answer)) throw new Error('network and schema are missing')
-    const fields = parseSchemaFields(answer.schema, answer.network)
+    const { network, schema }: Readonly<Record<string, unknown>> = JSON.parse(text)
+    if (!isNetwork(network) || typeof schema !== 'string')
+      throw new Error('network and schema are missing')
+    const fields = parseSchemaFields(schema, network)
     if (!fields.has('Block.number')) throw new Error('it has no blocks')
-    return { network: answer.network, fields }
+    return { network, fields }
   } catch (cause) {
     throw unreadable(url, 'the answer is not a schema', { url }, cause)
   }
 }
 
-function isSchemaAnswer(answer: unknown): answer is { network: string; schema: string } {
-  if (typeof answer !== 'object' || answer === null) return false
-  const { network, schema } = answer as { network?: unknown; schema?: unknown }
-  const isNetwork =
-    typeof network === 'string' && /^[A-Za-z]\w{0,63}__[A-Za-z]\w{0,63}$/.test(network)
-  return isNetwork && typeof schema === 'string'
+function isNetwork(network: unknown): network is string {
+  return typeof network === 'string' && /^[A-Za-z]\w{0,63}__[A-Za-z]\w{0,63}$/.test(network)
 }

@@ -217,6 +217,12 @@ describe('a Generator that does not', () => {
       /health port/,
     ],
     [
+      'null',
+      (_request, response) => void response.end('null'),
+      'HOST_SCHEMA_UNREADABLE',
+      /health port/,
+    ],
+    [
       'a schema without blocks',
       (_request, response) => void response.end(answer('type A { b: Int }')),
       'HOST_SCHEMA_UNREADABLE',
@@ -309,7 +315,7 @@ describe('a Generator that does not', () => {
     )
   })
 
-  test('does not answer any more: that is a failure once it has lasted', async () => {
+  test('does not answer any more: that is no failure at once', async () => {
     let requests = 0
     const handler: Handler = (request, response) => {
       requests += 1
@@ -321,12 +327,32 @@ describe('a Generator that does not', () => {
       await nextLine()
       assert.equal(sync.failure(), null)
     })
-    const away: Handler = (request) => request.socket.destroy()
-    await withGenerator(
-      away,
-      async ({ sync }) => assert.equal(sync.failure()?.code, 'HOST_SCHEMA_UNREACHABLE'),
-      { lastingMs: 0 },
-    )
+  })
+
+  test('does not answer any more for a minute, however often it is asked: that is a failure', async (t) => {
+    let nowMs = 100_000
+    t.mock.method(performance, 'now', () => nowMs)
+    let asked = Promise.withResolvers<void>()
+    const handler: Handler = (request) => {
+      request.socket.destroy()
+      asked.resolve()
+    }
+    await withGenerator(handler, async ({ sync, registry }) => {
+      const failures = (): Promise<number> =>
+        metricValue(registry, 'viewmesh_host_schema_fetches_total', {
+          result: 'HOST_SCHEMA_UNREACHABLE',
+        })
+      assert.equal(sync.failure(), null)
+      nowMs += 59_999
+      const before = await failures()
+      while ((await failures()) < before + 2) {
+        asked = Promise.withResolvers<void>()
+        await asked.promise
+      }
+      assert.equal(sync.failure(), null)
+      nowMs += 1
+      assert.equal(sync.failure()?.code, 'HOST_SCHEMA_UNREACHABLE')
+    })
   })
 
   test('takes the token back, or changes its schema, while the Host runs: that is noticed', async () => {
@@ -384,6 +410,13 @@ describe('a Generator that does not', () => {
     assert.deepEqual(sync.report(), { state: 'embedded', differing: [] })
     await sync.close()
   })
+})
+
+test('a list of values and a value that is never null are different types of a field', () => {
+  const fieldsOf = (type: string) => parseSchemaFields(`type A { list: ${type} }`, network)
+  assert.deepEqual(compareSchemas(fieldsOf('[String]'), fieldsOf('String!')), [
+    'A.list: [String] here, String! at the Generator',
+  ])
 })
 
 test('our own indexes are no difference, and they stay', () => {
