@@ -91,10 +91,7 @@ export function openFrameStream(stream: Stream, options: FrameStreamOptions): Fr
       const signal = AbortSignal.timeout(options.stallMs)
       await stream.close({ signal }).catch(() => stream.abort(halfOpen))
     },
-    abort: (error) => {
-      release()
-      stream.abort(error)
-    },
+    abort: (error) => stream.abort(error),
   }
 }
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
+import { getEventListeners, once } from 'node:events'
 import { type TestContext, test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { lpStream, streamPair } from '@libp2p/utils'
@@ -133,6 +133,21 @@ test('an abort of the signal ends a stream, unless our side has ended it', async
   second.abort()
   assert.notEqual(ours.status, 'aborted')
   assert.deepEqual(Buffer.from((await peer.read()).subarray()), hello)
+})
+
+test('a stream that has ended leaves nothing with the signal, whoever ended it', async (t) => {
+  const { signal } = new AbortController()
+  for (const end of ['ours', 'theirs', 'abort'] as const) {
+    const { frames, theirs } = await open(t, signal)
+    assert.equal(getEventListeners(signal, 'abort').length, 1)
+    const ended = once(frames.ended, 'abort')
+    if (end === 'ours') await frames.close()
+    else if (end === 'theirs') theirs.abort(new Error('it leaves'))
+    else frames.abort(new Error('we leave'))
+    if (end !== 'ours') await ended
+    assert.deepEqual(getEventListeners(signal, 'abort'), [])
+    t.mock.timers.reset()
+  }
 })
 
 test('a stream that has ended by the time it is opened has ended', async (t) => {

@@ -1,20 +1,29 @@
 /** One question, one answer: who a peer is, and what it has. */
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { test } from 'node:test'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Stream } from '@libp2p/interface'
 import { requestProtocol } from '../../../src/p2p/streams/requests.ts'
 import { connect, openRoom, testNetwork, until } from '../../support/p2p-room.ts'
-import { openRawPeer } from '../../support/raw-peer.ts'
+import { lengthOf, openRawPeer } from '../../support/raw-peer.ts'
 
 const bytes = (text: string): Uint8Array => new Uint8Array(Buffer.from(text))
 const within = (): AbortSignal => AbortSignal.timeout(60_000)
 
-test('a peer responds to a request, and knows its sender', async (t) => {
+test('a peer responds to a request, and knows its sender, who asks one thing at a time', async (t) => {
   const asker = await openRoom(t)
+  let [asked, most] = [0, 0]
   const answerer = await openRoom(t, {
     answers: {
       identity: () => bytes('it is me'),
-      votes: (question, peer) => bytes(`${Buffer.from(question)} of ${peer}`),
+      votes: async (question, peer) => {
+        asked += 1
+        most = Math.max(most, asked)
+        await nextTurn()
+        asked -= 1
+        return bytes(`${Buffer.from(question)} of ${peer}`)
+      },
     },
   })
   await connect(asker, answerer)
@@ -26,6 +35,7 @@ test('a peer responds to a request, and knows its sender', async (t) => {
     await Promise.all(questions.map((question) => ask('votes', question))),
     questions.map((question) => `${question} of ${asker.id}`),
   )
+  assert.equal(most, 1)
 })
 
 test('questions one after another leave no stream open that a later one would lack', async (t) => {
@@ -45,8 +55,26 @@ test('a response may have 512 KiB, and a request 4 KiB', async (t) => {
   const largest = await asker.p2p.request(answerer.id, 'votes', new Uint8Array(4096), within())
   assert.equal(largest.length, 512 * 1024)
   const longer = asker.p2p.request(answerer.id, 'votes', new Uint8Array(4097), within())
-  await assert.rejects(longer, { code: 'P2P_ASK_FAILED' })
+  const facts = { peer: answerer.id, question: 'votes', fault: null }
+  await assert.rejects(longer, { code: 'P2P_ASK_FAILED', facts })
   assert.equal(await answerer.metric('viewmesh_p2p_faults_total', { fault: 'oversize frame' }), 1)
+})
+
+test('a response of more than 512 KiB ends its stream, and is the fault of who sent it', async (t) => {
+  const asker = await openRoom(t)
+  const raw = await openRawPeer(t)
+  const ended = Promise.withResolvers<unknown>()
+  await raw.take(requestProtocol(testNetwork, 'votes'), (stream) => {
+    ended.resolve(once(stream, 'close'))
+    stream.send(lengthOf(512 * 1024 + 1))
+  })
+  await raw.dial(asker.address)
+  await until(() => asker.p2p.peers().some(({ id }) => id === raw.id))
+  const asked = asker.p2p.request(raw.id, 'votes', bytes('?'), within())
+  const facts = { peer: raw.id, question: 'votes', fault: 'oversize frame' }
+  await assert.rejects(asked, { code: 'P2P_ASK_FAILED', facts })
+  await ended.promise
+  assert.equal(await asker.metric('viewmesh_p2p_faults_total', { fault: 'oversize frame' }), 1)
 })
 
 test('a request that is refused, or whose response fails, is an error for its sender alone', async (t) => {
@@ -62,6 +90,7 @@ test('a request that is refused, or whose response fails, is an error for its se
   for (const name of ['identity', 'votes'] as const) {
     await assert.rejects(asker.p2p.request(answerer.id, name, bytes('?'), within()), {
       code: 'P2P_ASK_FAILED',
+      facts: { peer: answerer.id, question: name, fault: null },
     })
   }
   const { question } = await answerer.captured.line('a request could not be answered')
