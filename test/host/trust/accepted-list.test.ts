@@ -27,6 +27,8 @@ describe('under bootstrap', () => {
     assert.ok(!list.prove('peer', 'B'))
     assert.deepEqual(entriesOf(list), ['A bootstrap peer'])
     assert.deepEqual(list.changed(), [{ peer: 'peer', pinned: 'A', found: 'B' }])
+    list.keepPeers(['peer'])
+    assert.equal(list.changed().length, 1, 'as long as it is a bootstrap peer')
     list.prove('peer', 'A')
     assert.deepEqual(list.changed(), [])
   })

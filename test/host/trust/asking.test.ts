@@ -225,6 +225,21 @@ test('the writer is told who is accepted and how many are awaited, where that ch
   assert.deepEqual(captured.messages('warn'), [])
 })
 
+test('a bootstrap peer that proves another identity is said, and no other with it', async (t) => {
+  const { trust, captured, asked, connect, disconnect } = await open(t)
+  trust.setBootstrapPeers(addressesOf('one', 'two'), true)
+  for (const name of ['alice', 'bob']) {
+    connect('one')
+    const [question = assert.fail()] = asked()
+    await question.prove(name)
+    disconnect('one')
+  }
+  connect('two')
+  const [question = assert.fail()] = asked()
+  await question.prove('carol')
+  assert.deepEqual(captured.messages('error'), ['bootstrap peer proves another identity'])
+})
+
 test('a file of signers that changes is accepted as it is now, and remembered so', async (t) => {
   const store = await openTestStore(t)
   const inFile = ['alice']

@@ -85,6 +85,7 @@ test('who waits for other Hosts hears when others are accepted, and only then', 
   assert.equal(heard, 1, 'the same Host at another peer')
   hosts.keepPeers([])
   assert.equal(heard, 2)
+  assert.equal(messages('info').filter((each) => each === 'accepted Hosts').length, 2)
 })
 
 test('Hosts that were proven or written stay over a restart without the peer and the file', async (t) => {
@@ -115,7 +116,8 @@ test('HOST_TRUSTED_HOST_CHANGED: a Host with a new key behind the old peer ID is
   const store = await openTestStore(t)
   open(store).prove('a peer', proven)
   await store.flushed()
-  const hosts = open(store)
+  const { log, messages } = captureLog()
+  const hosts = open(store, { log })
   hosts.prove('a peer', 'another')
   assert.deepEqual(hosts.sources(), [{ identity: proven, source: 'bootstrap', peer: 'a peer' }])
   const [failure] = hosts.failures()
@@ -125,6 +127,8 @@ test('HOST_TRUSTED_HOST_CHANGED: a Host with a new key behind the old peer ID is
     failure.message,
     'The bootstrap peer a peer proves to be the Host another; accepted of it is proven, and stays so.',
   )
+  hosts.prove('another peer', written)
+  assert.deepEqual(messages('error'), ['bootstrap peer proves another identity'])
   hosts.prove('a peer', proven)
   assert.deepEqual(hosts.failures(), [])
 })
