@@ -112,6 +112,7 @@ test('what cannot be a View is named with its reason, and the others are served'
   const metrics = String(await room.metrics.metrics())
   assert.match(metrics, /viewmesh_host_views_dir_refused_files 8\n/)
   assert.match(metrics, /viewmesh_host_views_dir_files 9\n/)
+  assert.match(metrics, /viewmesh_host_views_dir_usable 1\n/)
   await rm(join(room.path, short))
   await until(() => opened.report()?.refused === 7)
 })
@@ -128,6 +129,17 @@ test('a refused file is read again when it changes, and not before', async (t) =
   const warned = room.captured.messages('warn')
   assert.deepEqual(warned, ['file of a View not served'])
   assert.equal(room.rests(), 1, 'no thread is asked for where nothing is to be checked')
+  const replace = async (bytes: Uint8Array): Promise<void> => {
+    await put(room.path, { name: '.new', bytes })
+    await rename(join(room.path, '.new'), join(room.path, file.name))
+  }
+  await replace(half)
+  await until(() => room.rests() === 2)
+  assert.equal(room.captured.messages('warn').length, 1, 'the same again is said once')
+  for (const [index, name] of ['Other', 'Another'].entries()) {
+    await replace(viewFileOf(name).bytes)
+    await until(() => room.captured.messages('warn').length === 2 + index)
+  }
   await put(room.path, file)
   await until(() => room.names().join() === 'Late')
   assert.deepEqual(folder.report()?.others, [])
@@ -302,4 +314,5 @@ test('without HOST_VIEWS_DIR the Views of a folder before end, and others stay',
   await folder.close()
   const none = await room.open(null)
   assert.deepEqual([room.names(), none.report(), none.failures()], [['Posted'], null, []])
+  assert.doesNotMatch(await room.metrics.metrics(), /^viewmesh_host_views_dir_\w+ /m)
 })
