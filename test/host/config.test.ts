@@ -37,6 +37,7 @@ describe('settings', () => {
     assert.equal(mode({ HOST_TRUSTED_SIGNERS: identity }), 'signers')
     assert.equal(mode({ HOST_TRUSTED_SIGNERS_FILE: '/signers' }), 'bootstrap')
     assert.equal(mode({ HOST_TRUST: 'signers', HOST_TRUSTED_SIGNERS_FILE: '/signers' }), 'signers')
+    assert.equal(mode({ HOST_TRUST: 'signers', HOST_TRUSTED_SIGNERS: identity }), 'signers')
     assert.equal(mode({ HOST_TRUST: 'anyone' }), 'anyone')
     for (const HOST_TRUST of ['bootstrap', 'anyone'])
       assert.throws(() => load({ HOST_TRUST, HOST_TRUSTED_SIGNERS: identity }), {

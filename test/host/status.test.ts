@@ -30,7 +30,10 @@ async function besideReplica(
     siblings: () => new Set([sibling]),
     p2p: {
       self: () => ({ id: 'replica-0', addresses: [] }),
-      peers: () => [{ ...peer, announced: null, lastAnnouncement, score: 0 }],
+      peers: () =>
+        [sibling, 'a stranger'].map((id) => {
+          return { ...peer, id, announced: null, lastAnnouncement, score: 0 }
+        }),
       failures: () => [],
     },
   })
@@ -56,7 +59,9 @@ function followState(reached: number, failures: FollowState['failures']): Follow
 
 test('a Host without a block is behind a replica that has more than 64', async (t) => {
   assert.equal((await besideReplica(t, 63)).status.state().unready, null)
-  assert.equal((await besideReplica(t, 64)).status.state().unready?.reason, 'behind-sibling')
+  const { status } = await besideReplica(t, 64)
+  assert.equal(status.state().unready?.reason, 'behind-sibling')
+  assert.equal(status.gauges.siblings(), 1)
 })
 
 test('a Host whose newest blocks gave way stays as ready as it was', async (t) => {
