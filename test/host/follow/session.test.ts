@@ -8,7 +8,11 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { Registry } from 'prom-client'
 import { followLimits } from '../../../src/follow/follow-limits.ts'
 import { decodeHostFrame, encodeHostFrame } from '../../../src/follow/host-frames.ts'
-import { type ApplicationFrame, encodeApplicationFrame } from '../../../src/follow/open-frames.ts'
+import {
+  type ApplicationFrame,
+  encodeApplicationFrame,
+  type FollowedBlock,
+} from '../../../src/follow/open-frames.ts'
 import { createFollowMetrics, type FollowEnd } from '../../../src/host/follow/metrics.ts'
 import { createMoments, type Moment } from '../../../src/host/follow/moments.ts'
 import { createFollowSession, type FollowTimes } from '../../../src/host/follow/session.ts'
@@ -32,6 +36,10 @@ interface SessionSetup {
   readonly rowBytes?: number
   readonly windowBytes?: number
   readonly withRows?: boolean
+  /** Blocks that the application has, newest first. Default none. */
+  readonly cursor?: readonly FollowedBlock[]
+  /** Where it begins without any. Default 0. */
+  readonly from?: number
   /** How long it takes to find out how the View stands. Default 0. */
   readonly standingMs?: number
 }
@@ -39,7 +47,7 @@ interface SessionSetup {
 /** A session whose application has opened its stream. */
 async function open(t: TestContext, setup: SessionSetup = {}) {
   const { blocks = 3, rowBytes = 10, withRows = true, standingMs = 0 } = setup
-  const { windowBytes = followLimits.windowBytes } = setup
+  const { windowBytes = followLimits.windowBytes, cursor = [], from = 0 } = setup
   const store = await openTestStore(t, null)
   await trustRows(store, view)
   const put = async (height: number): Promise<void> => {
@@ -112,8 +120,7 @@ async function open(t: TestContext, setup: SessionSetup = {}) {
       if (looks.length > before) [turns, before] = [0, looks.length]
     }
   }
-  const followed = { view: view.id, cursor: [], withRows }
-  say({ kind: 'open', views: [followed], from: 0, windowBytes })
+  say({ kind: 'open', views: [{ view: view.id, cursor, withRows }], from, windowBytes })
   const running = session.run()
   let ended: FollowEnd | null = null
   void running.then((why) => {
@@ -177,6 +184,18 @@ test('a session looks when it is rung for and when something is due, and never b
   assert.deepEqual(looks(), [])
   await pass(1)
   assert.deepEqual(looks(), soon('head'))
+})
+
+test('seals are told of blocks that an application has, and of none below where it begins', async (t) => {
+  const { looks } = await open(t, { from: 2 })
+  assert.deepEqual(looks(), [...soon('welcome'), ...soon('head', 'seals', 'rows')])
+  t.mock.reset()
+  const { number, hash } = opaqueBlock(2, 5).header
+  const again = await open(t, { cursor: [{ number, hash }] })
+  assert.deepEqual(again.looks(), [
+    ...soon('welcome'),
+    ...soon('head', ...Array.from({ length: 3 }, () => 'seals')),
+  ])
 })
 
 test('a session that waits for credit looks only when something else is due', async (t) => {
