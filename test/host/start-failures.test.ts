@@ -94,6 +94,10 @@ test('HOST_NETWORK_UNKNOWN: a Host without a chain makes no store until its Gene
   await host.opened
   const named = (await host.health()).report
   assert.deepEqual([named.chain, named.network], ['Local', 'Devnet'])
+  assert.deepEqual(
+    named.errors.map(({ code }) => code),
+    ['HOST_NO_SIGNER'],
+  )
   await host.close()
   schema.closeAllConnections()
   schema.close()

@@ -188,11 +188,12 @@ describe('a query', () => {
   test('with a limit stops the lenses when it has its rows', async (t) => {
     const { serve, query, running, ended, graphql } = await openRoom(t)
     const rows = hostile({ transform: op.const(at.text), text: oneRow })
-    serve(rows)
+    serve(good, rows)
     const { Hostile } = await query('{ Hostile(limit: 3) { logIndex } }')
     assert.deepEqual(Hostile, [{ logIndex: 1 }, { logIndex: 1 }, { logIndex: 1 }])
     while ((await running()) > 0) await setImmediate()
     assert.equal(await ended('stopped'), 1)
     assert.equal(graphql.memory.heldBytes(), 0)
+    assert.equal((await query('{ COUNT(Good: {}) }')).COUNT, 12, 'its process reads on')
   })
 })

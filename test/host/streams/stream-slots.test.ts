@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { getEventListeners } from 'node:events'
 import { describe, test } from 'node:test'
 import { createStreamSlots } from '../../../src/host/streams/stream-slots.ts'
 
@@ -24,6 +25,7 @@ describe('slots', () => {
     third?.release()
     await waiting[1]
     assert.deepEqual(order, ['a', 'b'])
+    assert.deepEqual(getEventListeners(never, 'abort'), [])
   })
 
   test('refuse who would be one too many to wait', async () => {
