@@ -223,14 +223,38 @@ describe('a Host compares votes', () => {
       pass(60_000)
       assert.deepEqual(await next(2), [0, older])
     }
-    votes.start()
-    const underWay: Comparison[] = []
-    await until(() => underWay.push(...begun()) > 0)
-    votes.wake()
-    pass(1_000)
-    votes.start()
-    for (const each of underWay) each.end()
-    assert.deepEqual(await next(17), [0, ...first], 'what is under way, and then the more of both')
+    const whileOneIsUnderWay = async (act: () => void): Promise<void> => {
+      votes.start()
+      const underWay: Comparison[] = []
+      await until(() => underWay.push(...begun()) > 0)
+      act()
+      for (const each of underWay) each.end()
+    }
+    await whileOneIsUnderWay(() => {
+      votes.start()
+      votes.wake()
+      pass(1_000)
+      votes.start()
+    })
+    assert.deepEqual(await next(17), [0, ...first], 'what is under way, and then the most of all')
+    await whileOneIsUnderWay(() => {
+      for (let minute = 0; minute < 2; minute++) pass(60_000)
+    })
+    assert.deepEqual(await next(3), [0, 0, 20], 'and of as many the newest')
+  })
+
+  test('with a stranger for a minute, whose slowness nobody is to blame for', async (t) => {
+    const minute = new AbortController()
+    t.mock.method(AbortSignal, 'timeout', (ms: number) => {
+      assert.equal(ms, 60_000)
+      return minute.signal
+    })
+    const { begun, blamed, failed } = await openComparing(t, ['s1', 'c2'])
+    const [one, two] = begun()
+    minute.abort(new DOMException('It took too long', 'TimeoutError'))
+    await settled()
+    assert.deepEqual([one?.signal.aborted, two?.signal.aborted], [true, false])
+    assert.deepEqual([blamed, failed], [[], []])
   })
 
   test('and blames a peer for its answer, itself for all else, nobody once it ends', async (t) => {
