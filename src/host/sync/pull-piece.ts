@@ -39,14 +39,17 @@ export async function pullPiece(
   let delivered = 0
   /** Aborted with what is wrong with the piece, of which the first thing counts. */
   const stop = new AbortController()
-  const useless = setTimeout(() => stop.abort(pieceUseless(pull, uselessMs)), uselessMs)
+  const endLater = (): NodeJS.Timeout =>
+    setTimeout(() => stop.abort(pieceUseless(pull, uselessMs)), uselessMs)
+  let useless = endLater()
   const takeIn = async (bytes: Uint8Array): Promise<void> => {
     const outcome = await take(bytes, origin)
     const verdict = verdictOf(outcome)
     if (verdict.action !== 'ignore') p2p.applyVerdict(peer, verdict)
     if (isOfUse(outcome)) {
       delivered += 1
-      useless.refresh()
+      clearTimeout(useless)
+      useless = endLater()
     }
     if (verdict.action === 'reject') stop.abort(blockRejected(verdict.reason))
   }

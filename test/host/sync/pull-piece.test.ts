@@ -106,12 +106,17 @@ test('a piece ends when no block of use came for as long as one may take, counte
       return outcomes[block] ?? assert.fail()
     },
   })
+  let hasEnded = false
+  void pulling.then(() => {
+    hasEnded = true
+  })
   await waits(3)
   for (const [block, ms] of [1_499, 1_499, 1_499].entries()) {
     t.mock.timers.tick(ms)
     taken[block]?.()
     await new Promise(setImmediate)
   }
+  assert.equal(hasEnded, false)
   t.mock.timers.tick(1)
   const { error, delivered } = await pulling
   assert.equal(delivered, 2)
