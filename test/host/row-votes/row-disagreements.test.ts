@@ -149,12 +149,13 @@ test('of a hundred Views of Hosts it is said in how many blocks they differ, and
   const room = await open(t, [
     ...[by('own', 3, { views: [first] }), by('liar', 3, { views: [first], isFalse: true })],
     ...[by('own', 4, { views: many }), by('liar', 4, { views: many, isFalse: true })],
+    ...[by('own', 5, { views: [first] }), by('liar', 5, { views: [first], isFalse: true })],
   ])
   assert.equal(rest.length, 100)
   const [message] = await room.messages(1)
   assert.match(
     String(message),
-    / of the View View 0 .* of 2 of .* block 4, and of 99 more Views\.$/,
+    / of the View View 0 .* of 3 of .* block 5, and of 99 more Views\.$/,
   )
 })
 
@@ -211,6 +212,8 @@ test('nothing is said where this Host signed nothing, of strangers, other versio
     ...[by('own', 5), by('liar', 5, { isFalse: true, runtime: 2 })],
     ...[by('own', 6), by('liar', 6, { isFalse: true, branch: 'other' })],
     ...[by('own', 7), by('liar', 7, { isFalse: true })],
+    by('own', 7, { branch: 'other', views: ['Balances'] }),
+    by('liar', 7, { branch: 'other', views: ['Balances'], isFalse: true }),
   ])
   const [message] = await room.messages(1)
   assert.match(String(message), /of 1 of the newest 1024 blocks, last of block 7\.$/)
