@@ -107,6 +107,15 @@ test('a configured peer that dials is admitted beside a crowd of strangers; its 
   assert.equal(room.p2p.peers().find((peer) => peer.id === id)?.bootstrap, true)
 })
 
+test('a connection that a node made itself takes a place like any other', async (t) => {
+  const room = await openRoom(t, { limits: { maxConnections: 1, reservedConnections: 0 } })
+  await exchangeWithHonest(t, room)
+  const [stranger] = await strangersFrom(t, '127.0.0.2', 1, room)
+  assert.ok(stranger !== undefined)
+  await until(async () => (await refused(room, 'full')) === 1)
+  assert.equal(here(room, [stranger]), 0)
+})
+
 test('above the reserve a stranger leaves for it, and not the one that was of use', async (t) => {
   const seeds = Array.from({ length: 3 }, () => randomBytes(32))
   const ids = await Promise.all(seeds.map((seed) => idOf(t, seed)))

@@ -61,6 +61,7 @@ test('a connected peer of another network is reported with both names while it i
     network: 'Local__Devnet',
   })
   assert.match(failure.remedy ?? '', /CHAIN_NAME and CHAIN_NETWORK/)
+  assert.ok(!host.captured.messages('info').includes('peer connected'))
   assert.deepEqual(other.p2p.failures(), [], 'a stranger is nobody whom one has configured')
   host.p2p.setBootstrapPeers([])
   assert.deepEqual(host.p2p.failures(), [])

@@ -15,7 +15,7 @@ const statusOnly = encodeClientFrame({
   from: 1,
   to: 0,
   windowBytes: 0,
-  status: null,
+  status: { tail: 1, head: 9 },
 })
 
 async function count(blocks: AsyncIterable<Uint8Array>): Promise<number> {
@@ -140,9 +140,15 @@ test('strangers of one address share a rate of requests: above it they wait, or 
     const frames = await peer.range(room.address)
     await frames.write(statusOnly)
     answers.push((await frames.read()).get(0))
+    if (peer === second) await assert.rejects(frames.read())
   }
   const [status, error] = [16, 20]
   assert.deepEqual(answers, [status, error, status])
+  const heads = new Map(room.p2p.peers().map(({ id, announced }) => [id, announced?.head]))
+  assert.deepEqual(
+    [first, second, other].map(({ id }) => heads.get(id)),
+    [9, undefined, 9],
+  )
   assert.equal(await room.metric('viewmesh_p2p_faults_total'), 0)
 })
 
