@@ -270,6 +270,11 @@ describe('a module is refused with the reason', () => {
       buildModule({ imports: [next, next] }),
       /imports lens.next more than once/,
     ],
+    [
+      'its import as often as there is room for nothing else',
+      replaced(buildModule(), 2, section(2, [...leb(1_000_000), ...next, ...next])),
+      /imports lens.next more than once/,
+    ],
     ['no memory', buildModule({ memories: null }), /has no memory/],
     [
       'two memories',

@@ -80,7 +80,7 @@ interface State {
   /** Ends in a row, without a job in between that left its thread alive. */
   failures: number
   starts: number
-  restart: NodeJS.Timeout | null
+  restart: NodeJS.Timeout | undefined
   idle: NodeJS.Timeout | undefined
   closing: PromiseWithResolvers<void> | null
 }
@@ -101,7 +101,7 @@ export function openLensProcess(options: LensProcessOptions, parts: LensProcessP
     life: null,
     failures: 0,
     starts: 0,
-    restart: null,
+    restart: undefined,
     idle: undefined,
     closing: null,
   }
@@ -130,9 +130,8 @@ function closingError(): Error {
 /** Starts what can be started: jobs, or the process. */
 function goOn(state: State): void {
   const { life, jobs } = state
-  if (state.closing !== null) return
   if (life === null) {
-    if (jobs.waiting > 0 && state.restart === null) start(state)
+    if (jobs.waiting > 0 && state.restart === undefined) start(state)
     return
   }
   // A job that was given to a process on its way out would fail with it.
@@ -238,7 +237,7 @@ function scheduleRestart(state: State): void {
   const delayMs =
     state.failures === 0 ? 0 : backoffMs(restartBackoff, state.failures, Math.random())
   state.restart = setTimeout(() => {
-    state.restart = null
+    state.restart = undefined
     goOn(state)
   }, delayMs)
 }
@@ -277,8 +276,7 @@ const causes: Readonly<Record<string, string>> = {
 async function close(state: State): Promise<void> {
   if (state.closing === null) {
     state.closing = Promise.withResolvers()
-    if (state.restart !== null) clearTimeout(state.restart)
-    clearTimeout(state.idle)
+    clearTimeout(state.restart)
     state.jobs.failAll(closingError(), 'aborted')
     if (state.life === null) state.closing.resolve()
     else kill(state, 'close')

@@ -21,12 +21,40 @@ test('a job that is asked for while the idle process ends is done by the next on
   const first = Object(await lenses.command(describeThread))
   pass(999)
   assert.deepEqual(await lenses.command(describeThread), first)
+  pass(1)
+  assert.deepEqual(await lenses.command(describeThread), first, 'its idle time begins anew')
   pass(1_000)
   const second = lenses.command(describeThread)
   await untilEnded()
   pass(1)
   assert.notEqual(Object(await second).pid, first.pid)
   assert.deepEqual(lenses.warnings, [])
+})
+
+test('an idle process that ended is started for the next job, and not before', async (t) => {
+  const { lenses, untilEnded, pass } = openStill(t, { idleMs: 1_000 })
+  await lenses.command(describeThread)
+  pass(1_000)
+  await untilEnded()
+  pass(60_000)
+  assert.equal(await lenses.metric('viewmesh_lens_process_restarts_total'), 0)
+  await lenses.command(describeThread)
+  assert.equal(await lenses.metric('viewmesh_lens_process_restarts_total'), 1)
+})
+
+test('a process is not idle while its only job runs, however long that takes', async (t) => {
+  const { lenses, pass } = openStill(t, { idleMs: 1_000 })
+  const first = await lenses.command(describeThread)
+  const began = Promise.withResolvers<void>()
+  const controller = new AbortController()
+  const limits = { processorMs: 60_000, wallMs: 60_000 }
+  const job = { onPiece: () => began.resolve(), signal: controller.signal, ...limits }
+  const asking = lenses.command({ does: 'pieces', count: 1, stays: 'asking' }, job)
+  await began.promise
+  pass(50_000)
+  controller.abort()
+  await assert.rejects(asking, { name: 'AbortError' })
+  assert.deepEqual(await lenses.command(describeThread), first)
 })
 
 test('the idle time of a process that died does not end the next one', async (t) => {
@@ -53,6 +81,19 @@ test('a process that is not ready within 30 s is ended, and its jobs fail', asyn
   await untilEnded()
   await failed
   assert.equal(lenses.warnings[0]?.['cause'], 'start')
+})
+
+test('the time that a process had to become ready does not end the next one', async (t) => {
+  const { lenses, pass } = openStill(t, { refuses: true })
+  const refused = {
+    code: 'LENS_PROCESS_DIED',
+    message: 'the lens process ended: a thread in it did not start',
+  }
+  await assert.rejects(lenses.command(describeThread), refused)
+  pass(29_999)
+  const next = assert.rejects(lenses.command(describeThread), refused)
+  pass(1)
+  await next
 })
 
 test('a process that is silent about a job for 5 s too long is ended, and the job fails', async (t) => {

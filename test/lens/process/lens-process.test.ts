@@ -4,6 +4,7 @@ import { getPriority, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, type TestContext, test } from 'node:test'
 import { codeOf } from '../../../src/errors.ts'
+import { greedy } from '../support/hostile-lenses.ts'
 import { buildLens, byteOfItem, op } from '../support/lens.ts'
 import { openLenses } from './support/open-lenses.ts'
 
@@ -63,6 +64,14 @@ test('its work stands behind that of the program, as far as it was asked to', as
     const { pid } = Object(await lenses.command({ does: 'describe' }))
     assert.equal(getPriority(pid), Math.min(19, getPriority() + (niceness ?? 5)))
   }
+})
+
+test('a Ctrl-C for the program does not reach it: its process group is its own', async (context) => {
+  const lenses = openLenses(context)
+  const { pid } = Object(await lenses.command({ does: 'describe' }))
+  // proc_pid_stat(5): behind the name in brackets are state, parent and process group.
+  const [, , group] = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? []
+  assert.equal(group, String(pid))
 })
 
 test('what a lens does wrong is the error of its job', async (context) => {
@@ -211,31 +220,6 @@ describe('where the process dies', () => {
 describe('memory', () => {
   const megabytes = 1024 * 1024
 
-  /** Writes to every page of 64 MiB for each document. */
-  const greedy = buildLens({
-    pages: [1_024, 1_024],
-    transform: [
-      ...op.const(0),
-      ...op.set(0),
-      ...op.forever([
-        ...op.get(0),
-        ...op.const(65_536),
-        ...op.add,
-        ...op.const(1),
-        ...op.store8,
-        ...op.get(0),
-        ...op.const(4_096),
-        ...op.add,
-        ...op.set(0),
-        ...op.get(0),
-        ...op.const(1_022 * 65_536 - 1),
-        ...op.greater,
-        ...op.when([...op.callNext, ...op.return]),
-      ]),
-      ...op.const(0),
-    ],
-  })
-
   test('that lenses take above the limit ends the process, and their job fails', async (context) => {
     const lenses = openLenses(context, { memoryBytes: 300 * megabytes })
     const documents = Array.from({ length: 10_000 }, () => '{}')
@@ -263,6 +247,7 @@ describe('memory', () => {
     const first = openLenses(context)
     await first.command({ does: 'describe' })
     const bytes = await first.metric('viewmesh_lens_process_resident_bytes')
+    assert.ok(bytes > 10 * megabytes, 'it says how much, however short its job is')
     const lenses = openLenses(context, { memoryBytes: Math.ceil(bytes / 0.9) })
     // What it takes for the job itself may be more than that.
     const outcome = await lenses.command({ does: 'describe' }).then(() => 'done', codeOf)
@@ -306,7 +291,9 @@ test('closing ends the process and what is under way', async (context) => {
   const running = lenses.run('loop', loop, limits)
   const waiting = lenses.run('loop', loop, limits)
   const rejected = [running, waiting].map((job) => assert.rejects(job, { name: 'AbortError' }))
+  const closing = lenses.process.close()
   await lenses.process.close()
+  await closing
   await Promise.all(rejected)
   await assert.rejects(lenses.run('identity', buildLens()), { name: 'AbortError' })
   await lenses.process.close()

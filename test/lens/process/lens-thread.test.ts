@@ -28,14 +28,14 @@ function endWorkersAfter(t: TestContext): void {
   })
 }
 
-function openThread(t: TestContext) {
+function openThread(t: TestContext, worker = url) {
   endWorkersAfter(t)
   t.mock.timers.enable({ apis: ['setTimeout', 'setInterval'] })
   let now = 1_000
   t.mock.method(performance, 'now', () => now)
   const messages: FromChild[] = []
   const thread = openLensThread(
-    { number: 3, url, data: { refuses: false, feed: null } },
+    { number: 3, url: worker, data: { refuses: false, feed: null } },
     (message) => messages.push(message),
   )
   const kinds = () => messages.map(({ kind }) => kind)
@@ -201,4 +201,11 @@ test('a thread that ends by itself fails its job, and is replaced', async (t) =>
   await next('ready')
   run(2, small)
   assert.equal((await next('outcome')).outcome.kind, 'result')
+})
+
+test('a thread whose module is not there is refused with the reason', async (t) => {
+  const { next, thread } = openThread(t, new URL('./support/none.ts', import.meta.url))
+  const { error } = await next('refused')
+  assert.match(error.message, /support\/none\.ts/)
+  assert.equal(thread.isBusy(), false)
 })

@@ -43,6 +43,11 @@ test('each document that a lens took gives it one item more, and an end takes no
   assert.deepEqual(run(more, { items: 1 }, documents), [4, message])
 })
 
+test('nil is an item, and takes none of the bytes', () => {
+  const message = 'lens 1 returns more than 4 items beside one for each document'
+  assert.deepEqual(run(op.const(at.nil), { items: 4, outputBytes: 0 }), [0, message])
+})
+
 test('a lens returns as many bytes as it may, and one more stops it', () => {
   assert.deepEqual(run(endless, { outputBytes: 9 }), [3, 'lens 1 returns more than 9 bytes'])
   assert.deepEqual(run(endless, { outputBytes: 8 }), [2, 'lens 1 returns more than 8 bytes'])

@@ -17,6 +17,31 @@ export const growsTable: Parameters<typeof buildLens>[0] = {
   ],
 }
 
+/** Writes to every page of 64 MiB for each document. */
+export const greedy: Uint8Array<ArrayBuffer> = buildLens({
+  pages: [1_024, 1_024],
+  transform: [
+    ...op.const(0),
+    ...op.set(0),
+    ...op.forever([
+      ...op.get(0),
+      ...op.const(65_536),
+      ...op.add,
+      ...op.const(1),
+      ...op.store8,
+      ...op.get(0),
+      ...op.const(4_096),
+      ...op.add,
+      ...op.set(0),
+      ...op.get(0),
+      ...op.const(1_022 * 65_536 - 1),
+      ...op.greater,
+      ...op.when([...op.callNext, ...op.return]),
+    ]),
+    ...op.const(0),
+  ],
+})
+
 /** Functions that are valid, and take a compiler hundreds of megabytes each: values on the stack of nested blocks. */
 export function compileBomb(): Uint8Array {
   const depth = 7_000

@@ -2,7 +2,7 @@
  * A worker of the lens process. The definition of a View is how often its lens is in the chain (one byte) and the
  * module; a payload is the documents as a JSON list of texts, or a command; a result is JSON.
  */
-import { existsSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import type { PieceSink } from '../../../../src/lens/child/piece-gate.ts'
 import { serveLensWorker } from '../../../../src/lens/child/serve-lens-worker.ts'
 import { ownProcessorMs } from '../../../../src/lens/child/thread-time.ts'
@@ -47,6 +47,10 @@ function obey(command: Command, pieces: PieceSink): unknown {
     kept.push(Buffer.alloc(command.bytes, 1))
     waitMs(150)
   }
+  if (command.does === 'block') {
+    pieces.put(Uint8Array.of(0))
+    readFileSync(command.pipe)
+  }
   if (command.does === 'exhaust') {
     showBlock(7)
     for (const lists: object[] = []; ; ) lists.push(new Array(100_000).fill(1.5))
@@ -73,6 +77,7 @@ function die(when: string): void {
 }
 
 function handOver({ count, stays }: Extract<Command, { does: 'pieces' }>, pieces: PieceSink): void {
+  showBlock(9)
   for (let number = 0; number < count; number++) pieces.put(Uint8Array.of(number))
   while (stays === 'asking') {
     pieces.throwIfStopped()

@@ -15,8 +15,10 @@ export type Command =
   | { readonly does: 'large'; readonly bytes: number }
   /** Takes memory and keeps it. */
   | { readonly does: 'keep'; readonly bytes: number }
-  /** Hands over numbered pieces, and then stays for as long as it is not to stop. */
+  /** Hands over numbered pieces, at block 9, and then stays for as long as it is not to stop. */
   | { readonly does: 'pieces'; readonly count: number; readonly stays?: 'asking' | 'deaf' }
+  /** Hands over a piece and waits for somebody to write to a named pipe, which no end of its thread ends. */
+  | { readonly does: 'block'; readonly pipe: string }
   /** Fills the heap of its thread. */
   | { readonly does: 'exhaust' }
   /** Kills its process once a file is there. */
