@@ -49,7 +49,7 @@ export async function replaceTokenView(
   const before = await readNote(notePath)
   if (before !== null && before !== id) await remove(before, options, signal)
   await post(wire, options, signal)
-  if (before !== id) replaceFile(notePath, `${id}\n`)
+  replaceFile(notePath, `${id}\n`)
 }
 
 async function tokenViewWire(token: string): Promise<Uint8Array> {

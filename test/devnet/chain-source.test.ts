@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { mkdtemp, readdir, rm } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { type TestContext, test } from 'node:test'
@@ -24,8 +24,14 @@ const [strange] = createChain({ seed: 'a chain the node does not know', count: 1
 assert.ok(strange !== undefined)
 
 test('the local chain continues while its node has the last sealed block', async (t) => {
-  const open = await sourceOpener(t, {})
+  const path = testDirectory(t)
+  // As an earlier start leaves it that was ended before the chain had a name.
+  const unnamed = nodeFolder(join(path, 'unnamed'))
+  await mkdir(unnamed, { recursive: true })
+  await writeFile(anvilState(unnamed), '{')
+  const open = await sourceOpener(t, { DEVNET_PATH: path })
   const first = await open()
+  assert.deepEqual([first.source.isLocal, first.said], [true, []])
   const { folder, genesisHash, chain, network, node } = first.source
   assert.equal(basename(folder), genesisHash.slice(2, 10))
   assert.equal(`${chain}__${network}`, 'Local__Devnet')
@@ -63,6 +69,8 @@ test('a given node keeps its folder while it has the last sealed block, then get
   const open = await sourceOpener(t, { NODE_RPC_URL: node.url })
   const first = await open()
   assert.equal(`${first.source.chain}__${first.source.network}`, 'Ethereum__Mainnet')
+  assert.deepEqual([first.source.isLocal, first.said], [false, []])
+  assert.deepEqual(first.source.node, { rpcUrl: node.url })
   await writeSealed(first.source, await newestBlock(first.source.node))
   const second = await open()
   assert.equal(second.source.folder, first.source.folder)
@@ -78,6 +86,21 @@ test('a given node keeps its folder while it has the last sealed block, then get
   assert.equal(fourth.source.folder, third.source.folder)
   assert.deepEqual(fourth.said, [])
   for (const opened of [first, second, third, fourth]) await opened.close()
+})
+
+test('a given node is asked with its API key, and beside a store that cannot be read none begins', async (t) => {
+  const hash = `0x${'ab'.repeat(32)}`
+  const { url } = await openJsonServer(t, () => ({ result: { hash } }))
+  const path = testDirectory(t)
+  const key = { NODE_API_KEY: 'key', NODE_API_KEY_TYPE: 'X-Key' }
+  const open = await sourceOpener(t, { NODE_RPC_URL: url, DEVNET_PATH: path, ...key })
+  const { source, close } = await open()
+  assert.deepEqual(source.node, { rpcUrl: url, headers: { 'X-Key': 'key' } })
+  const { storePath } = openProgramFolder(source.folder, 'generator')
+  await writeFile(storePath, '')
+  await assert.rejects(open(), { code: 'STORE_PATH_UNUSABLE' })
+  assert.deepEqual(await readdir(path), ['abababab'])
+  await close()
 })
 
 test('what answers without a block 0 is no node, and no folder is made for it', async (t) => {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
+import { writeFileSync } from 'node:fs'
 import { type AddressInfo, createServer, type Server } from 'node:net'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
@@ -9,6 +10,7 @@ import { listeningPorts, loadDevnetSettings } from '../../src/devnet/config.ts'
 import { requireFreePorts } from '../../src/devnet/free-ports.ts'
 import { ServiceError } from '../../src/errors.ts'
 import { freePorts } from '../support/free-port.ts'
+import { testDirectory } from '../support/test-store.ts'
 
 test('without any setting the Host has the documented ports and the Generator those beside them', () => {
   const settings = loadDevnetSettings({ argv: [], env: {} })
@@ -55,6 +57,12 @@ test('two settings with the same port are reported by name', () => {
   )
 })
 
+test('the API key of a node may be in a file, as other secrets', (t) => {
+  const file = join(testDirectory(t), 'key')
+  writeFileSync(file, 'secret\n')
+  assert.equal(loadDevnetSettings({ argv: [], env: { NODE_API_KEY_FILE: file } }).apiKey, 'secret')
+})
+
 test('a taken port is named with the setting that moves it', async () => {
   const server = createServer()
   const { promise, resolve } = Promise.withResolvers<void>()
@@ -89,6 +97,13 @@ test('of several ports those that are taken are named together', async (t) => {
     facts: { host: '127.0.0.1', ports: `${portOf(first)} ${portOf(second)}` },
   })
   await requireFreePorts('127.0.0.1', ports.slice(1, 2))
+})
+
+test('an address that is none is reported with what the system says of it', async () => {
+  await assert.rejects(requireFreePorts('999.1.1.1', [['DEVNET_HOST_API_PORT', 9181]]), {
+    message:
+      /^999\.1\.1\.1: port 9181 \(DEVNET_HOST_API_PORT\) not to be had \(getaddrinfo .*999\.1\.1\.1\)$/,
+  })
 })
 
 test('an address that is not of this machine is reported as such', async () => {

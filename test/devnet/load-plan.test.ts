@@ -1,7 +1,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { type Abi, type Address, decodeFunctionData, getContractAddress, type Hex } from 'viem'
+import {
+  type Abi,
+  type Address,
+  decodeFunctionData,
+  getContractAddress,
+  type Hex,
+  keccak256,
+} from 'viem'
 import { openLoad, planBlock, tokenCreation } from '../../src/devnet/load.ts'
 import contracts from '../../src/devnet/token.json' with { type: 'json' }
 import { captureLog } from '../support/captured-log.ts'
@@ -63,6 +70,29 @@ test('access lists repeat their entry in every tenth block alone', () => {
   const [entry] = listed(20) ?? []
   assert.deepEqual(listed(20), [entry, entry])
   assert.equal(new Set(listed(21)).size, 3)
+})
+
+test('what a transaction of the load may cost is bounded by its type', () => {
+  const [price, tip] = ['0x77359400', '0x3b9aca00']
+  for (const { type, gas, ...request } of planBlock(accounts, 15)) {
+    const { gasPrice, maxFeePerGas, maxPriorityFeePerGas } = request
+    assert.deepEqual(
+      [gas, gasPrice, maxFeePerGas, maxPriorityFeePerGas],
+      type === '0x2'
+        ? ['0x61a80', undefined, price, tip]
+        : ['0x249f0', price, undefined, undefined],
+    )
+  }
+  const { gas, gasPrice } = tokenCreation(accounts)
+  assert.deepEqual([gas, gasPrice], ['0x1e8480', price])
+})
+
+test('an access list names where the token keeps the balances of both', () => {
+  const [, , , , transfer] = planBlock(accounts, 1)
+  const slots = [5, 6].map((holder) =>
+    keccak256(`0x${String(holder).repeat(40).padStart(64, '0')}${'0'.repeat(64)}`),
+  )
+  assert.deepEqual(transfer?.accessList?.[0], { address: token, storageKeys: slots })
 })
 
 test('the load needs ten accounts', () => {

@@ -1,5 +1,7 @@
 /** The development chain as a user starts it; `test/e2e/start` looks at everything that it shows. */
 import assert from 'node:assert/strict'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import { test } from 'node:test'
 import { loadDevnetSettings } from '../../src/devnet/config.ts'
 import { readHealth } from '../../src/devnet/health.ts'
@@ -7,6 +9,7 @@ import { startChild } from '../support/child-program.ts'
 import { otherPorts } from '../support/devnet-ports.ts'
 import { until } from '../support/p2p-room.ts'
 import { testDirectory } from '../support/test-store.ts'
+import { openJsonServer } from './support/json-server.ts'
 
 async function read<T>(url: string, query?: string): Promise<T> {
   const post = { method: 'POST', body: JSON.stringify({ query }) }
@@ -42,4 +45,18 @@ test('a chain, a Generator, a Host with a View of it and a registry run until Ct
   const { code, signal } = await child.ended()
   assert.deepEqual([code, signal], [0, null])
   assert.equal(await readHealth(at(settings.hostHealthPort)), null)
+})
+
+test('a port that is taken ends it before anything is made, and names the setting', async (t) => {
+  const { url } = await openJsonServer(t, () => null)
+  const { port } = new URL(url)
+  const home = testDirectory(t)
+  const path = join(home, 'dev')
+  const env = { ...(await otherPorts()), DEVNET_PATH: path, DEVNET_HOST_P2P_PORT: port }
+  const child = startChild('src/viewmesh.js', { args: ['devnet'], env })
+  t.after(() => child.process.kill('SIGKILL'))
+  const { code, stdout, stderr } = await child.ended()
+  assert.equal(code, 1)
+  assert.match(stdout + stderr, new RegExp(`port ${port} \\(DEVNET_HOST_P2P_PORT\\) in use`))
+  assert.equal(existsSync(path), false)
 })

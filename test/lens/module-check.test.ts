@@ -107,7 +107,7 @@ describe('what a module may grow to is bounded before it is compiled', () => {
   })
 
   test('but a smaller size of its own stays', () => {
-    assert.equal(grown([1, 1, 5]), 5)
+    for (const most of [5, 200]) assert.equal(grown([1, 1, ...leb(most)]), most)
   })
 
   /** `table.grow` by one reference to no function. */
@@ -296,7 +296,7 @@ describe('a module is refused with the reason', () => {
     ],
     ['a memory of 64 bits', buildModule({ memories: [[4, 1]] }), /shared or of 64 bits/],
     ['tags', buildModule({ after: section(13, list([0, 0])) }), /section 13 \(tags\)/],
-    ['an unknown section', buildModule({ after: section(14, []) }), /a section 14/],
+    ['an unknown section', buildModule({ after: section(14, []) }), /it has a section 14$/],
     [
       'a section twice',
       buildModule({ after: section(10, list(body([0x41, 0]))) }),

@@ -166,8 +166,9 @@ async function call({ method, params }: RpcRequest, parts: CometParts): Promise<
 const maxPage = 100
 
 function search(params: Readonly<Record<string, unknown>>, ledger: Ledger): Answer {
-  const query = parseCometQuery(String(params['query'] ?? ''))
-  if (query === null) return internal(`failed to parse query: ${String(params['query'])}`)
+  const text = String(params['query'])
+  const query = parseCometQuery(text)
+  if (query === null) return internal(`failed to parse query: ${text}`)
   const found = ledger.transactions().filter((transaction) => query(valuesOf(transaction)))
   const ordered = params['order_by'] === 'desc' ? found.toReversed() : found
   const size = Math.min(Number(params['per_page']) || 30, maxPage)

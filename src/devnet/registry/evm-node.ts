@@ -53,7 +53,6 @@ export async function openEvmNode(
   const anvil = await startAnvil({ port: await freePort(), directory, args }, parts)
   const node = createNode(anvil.node.rpcUrl, anvil.child)
   await node.call('anvil_setCode', registryAddress, contract.code)
-  await node.call('anvil_impersonateAccount', moduleAccount)
   return node
 }
 

@@ -15,15 +15,15 @@ export function probeFeed(lens: CompiledLens, meter: MemoryMeter): Feed {
   const first = askWithNothing(instance)
   if (first === null) return 'stream'
   const second = askWithNothing(instance)
-  return second === null || second > 0 ? 'single' : 'stream'
+  return second === false ? 'stream' : 'single'
 }
 
-/** How often it calls `lens.next` with nothing there; null where it fails. */
-function askWithNothing(instance: LensInstance): number | null {
-  let calls = 0
+/** Whether it calls `lens.next` with nothing there; null where it fails. */
+function askWithNothing(instance: LensInstance): boolean | null {
+  let calls = false
   try {
     instance.transform(() => {
-      calls += 1
+      calls = true
       return instance.writeEnd()
     })
   } catch {

@@ -55,6 +55,15 @@ test('an end of waiting names no sender, and says why where it is a failure', ()
   ])
 })
 
+test('every attribute is one that queries find', () => {
+  const { events } = txResult(registering) as {
+    events: { attributes: { index: boolean }[] }[]
+  }
+  const attributes = events.flatMap((event) => event.attributes)
+  assert.equal(attributes.length, 12)
+  assert.ok(attributes.every(({ index }) => index))
+})
+
 test('a query finds all values of an attribute, and height and hash of the transaction', () => {
   const values = valuesOf(registering)
   assert.deepEqual(values.get('view.view_pending.name'), ['V1', 'V2'])

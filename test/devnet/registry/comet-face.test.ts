@@ -1,11 +1,13 @@
 /** The CometBFT face of the development registry, call by call. `faces.test.ts` has what subscribers are told. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { after, before, describe, test } from 'node:test'
+import { after, before, describe, type TestContext, test } from 'node:test'
+import { openCometFace } from '../../../src/devnet/registry/comet-face.ts'
 import {
   type DevelopmentRegistry,
   openDevelopmentRegistry,
 } from '../../../src/devnet/registry/development-registry.ts'
+import { createLedger } from '../../../src/devnet/registry/ledger.ts'
 import { encodeView } from '../../../src/views/wire.ts'
 
 const sender = `0x${'11'.repeat(20)}`
@@ -139,10 +141,70 @@ describe('the CometBFT face', () => {
     assert.deepEqual(await call(5, 'subscribe', other), done(5))
     assert.deepEqual(await call(6, 'unsubscribe', one), done(6))
     assert.deepEqual(await call(7, 'subscribe', one), done(7))
+    assert.deepEqual(await call(7, 'subscribe', other), internal(7, 'already subscribed'))
+    assert.deepEqual(
+      await say('{"id":7,"method":"subscribe"}'),
+      internal(7, 'failed to parse query: '),
+    )
     assert.deepEqual(await call(8, 'unsubscribe_all', ''), done(8))
     for (const [id, query] of [one, other].entries())
       assert.deepEqual(await call(id, 'unsubscribe', query), internal(id, 'subscription not found'))
     assert.deepEqual(await call(9, 'health', ''), done(9))
     assert.deepEqual(await say('{'), parseFailure)
   })
+})
+
+/** A face of a ledger with so many transactions, whose node may be gone. */
+async function openFace(t: TestContext, transactions: number, height: () => Promise<number>) {
+  const ledger = createLedger()
+  const view = { address: sender, creator: sender, name: 'V', wire: new Uint8Array() }
+  for (let at = 1; at <= transactions; at++)
+    ledger.add({
+      height: at,
+      id: `${at}`,
+      steps: [{ kind: 'pending', view: { ...view, height: at } }],
+    })
+  const face = await openCometFace(0, { ledger, chainId: 1, height })
+  t.after(() => face.close())
+  return face
+}
+
+test('a page has 30 transactions where nothing is asked for, and never more than 100', async (t) => {
+  const { url } = await openFace(t, 102, async () => 102)
+  for (const [more, expected] of [
+    ['', 30],
+    ['&per_page=0', 30],
+    ['&per_page=101', 100],
+  ] as const) {
+    const answer = await fetch(`${url}/tx_search?query="tm.event='Tx'"${more}`)
+    const { result } = (await answer.json()) as Found
+    assert.deepEqual([result.txs.length, result.total_count], [expected, '102'])
+  }
+})
+
+test('the status has identities and hashes as long as those of CometBFT', async (t) => {
+  const { url } = await openFace(t, 0, async () => 7)
+  const { result } = (await (await fetch(`${url}/status`)).json()) as {
+    result: Record<'node_info' | 'sync_info' | 'validator_info', Record<string, unknown>>
+  }
+  const { sync_info: sync, validator_info: validator } = result
+  for (const id of [result.node_info['id'], validator['address']]) assert.match(`${id}`, /^0{40}$/)
+  for (const part of ['latest', 'earliest'])
+    for (const kind of ['block', 'app']) assert.match(`${sync[`${part}_${kind}_hash`]}`, /^0{64}$/)
+  const { value } = Object(validator['pub_key'])
+  assert.equal(Buffer.from(value, 'base64').length, 32)
+})
+
+test('without its node the face has no answer, and a frame that is too large ends its connection', async (t) => {
+  const { url } = await openFace(t, 0, () => Promise.reject(new Error('it is gone')))
+  assert.equal((await fetch(`${url}/status`)).status, 500)
+  const large = `{"method":"health","params":["${'x'.repeat(1024 * 1024)}"]}`
+  for (const text of ['{"method":"status"}', large]) {
+    const socket = new WebSocket(`${url.replace('http', 'ws')}/websocket`)
+    t.after(() => socket.close())
+    await once(socket, 'open')
+    socket.send(text)
+    await once(socket, 'close')
+  }
+  assert.equal((await fetch(`${url}/health`)).status, 200)
 })

@@ -5,6 +5,8 @@ import {
   type DevelopmentRegistry,
   openDevelopmentRegistry,
 } from '../../../src/devnet/registry/development-registry.ts'
+import { openLcdFace } from '../../../src/devnet/registry/lcd-face.ts'
+import { createLedger } from '../../../src/devnet/registry/ledger.ts'
 import { lensHash } from '../../../src/views/lens-hash.ts'
 import { encodeView } from '../../../src/views/wire.ts'
 
@@ -17,8 +19,12 @@ const senders = {
   sdl: '@materialized(if: true) type Senders { from: String }',
   lenses: [lens],
 }
+const first = {
+  ...{ address: addressOf(1), creator: addressOf(8), name: 'Logs', height: 1 },
+  wire: encodeView(logs),
+}
 const planted = [
-  { address: addressOf(1), creator: addressOf(8), name: 'Logs', height: 1, wire: encodeView(logs) },
+  first,
   {
     address: addressOf(2),
     creator: addressOf(9),
@@ -176,4 +182,29 @@ describe('a page of Views', () => {
     assert.deepEqual((await pageOf('')).views, bare)
     assert.deepEqual(await ask(`views/${addressOf(2)}`), { view: bare[1] })
   })
+})
+
+test('a page is refused from 10 MiB on, as its bytes go through the chain', async (t) => {
+  const most = 10 * 1024 * 1024
+  /** About what a View takes beside its bytes. */
+  const row = 140
+  async function ask(sizes: readonly number[], query: string): Promise<Response> {
+    const ledger = createLedger()
+    for (const [index, size] of sizes.entries()) {
+      const view = { ...first, address: addressOf(index), wire: new Uint8Array(size) }
+      ledger.add({ height: 1, id: `${index}`, steps: [{ kind: 'registered', view }] })
+    }
+    const face = await openLcdFace(0, ledger)
+    t.after(() => face.close())
+    return await fetch(`${face.url}/shinzonetwork/view/v1/views?${query}`)
+  }
+  const [data, metadata] = ['include_data=true', 'include_metadata=true']
+  assert.equal((await ask([most - 2 * row - 5, 5], data)).status, 200)
+  assert.equal((await ask([most - 2 * row - 5, 6], data)).status, 429)
+  const { views } = (await (await ask([most], metadata)).json()) as {
+    views: { metadata: object }[]
+  }
+  const left = most - row - (JSON.stringify(views[0]?.metadata).length - 'null'.length)
+  assert.equal((await ask([left], `${data}&${metadata}`)).status, 200)
+  assert.equal((await ask([left + 1], `${data}&${metadata}`)).status, 429)
 })

@@ -19,6 +19,18 @@ const price = 10n ** 9n
 const wireOf = (name: string): Uint8Array =>
   encodeView({ query: 'Log { address }', sdl: `type ${name} { address: String }`, lenses: [] })
 
+/** Calldata of the factory: a contract that calls the registry while it is created, with what follows its code. */
+function registering(name: string): Hex {
+  const args = [toHex(wireOf(name))] as const
+  const call = encodeFunctionData({ abi: registryAbi, functionName: 'register', args }).slice(2)
+  const length = (call.length / 2).toString(16).padStart(4, '0')
+  // Copies the calldata from behind these 26 bytes, and calls 0x0210 with it.
+  const copy = `61${length}61001a600039`
+  const code = `${copy}6000600061${length}600060006102105af100`
+  const salt = '00'.repeat(32)
+  return `0x${salt}${code}${call}`
+}
+
 describe('the development registry', () => {
   let registry: DevelopmentRegistry
   before(async () => {
@@ -105,6 +117,22 @@ describe('the development registry', () => {
     const { result } = await ask('eth_sendRawTransaction', [raw])
     const receipt = await client().waitForTransactionReceipt({ hash: result as Hex })
     assert.deepEqual([receipt.status, receipt.logs[0]?.logIndex], ['success', 0])
+  })
+
+  test('has a View wait that another contract registers', async () => {
+    const searchOf = async (name: string): Promise<string> => {
+      const query = encodeURIComponent(`"view.view_pending.name='${name}'"`)
+      const answer = await fetch(`${registry.cometUrl}/tx_search?query=${query}`)
+      return ((await answer.json()) as { result: { total_count: string } }).result.total_count
+    }
+    const raw = await sign(2, {
+      to: factory,
+      value: 0n,
+      gas: 5_000_000n,
+      data: registering('Made'),
+    })
+    assert.notEqual((await ask('eth_sendRawTransaction', [raw])).result, undefined)
+    assert.equal(await searchOf('Made'), '1')
   })
 
   test('refuses a View that is none, and settles only what waits', async () => {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { appendFileSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -17,25 +17,30 @@ import {
 import { registryAbi, registryAddress } from '../../../src/registry/precompile/abi.ts'
 import { encodeView } from '../../../src/views/wire.ts'
 import { callNode } from '../../support/chain/anvil.ts'
+import { until } from '../../support/p2p-room.ts'
 
 const sender = `0x${'22'.repeat(20)}`
 
 test('Views, their heights and their states stand after a restart', async (t) => {
-  const folder = folderFor(t)
+  const folder = join(folderFor(t), 'registry')
   const first = await openDevelopmentRegistry({ folder, acknowledgeMs: null })
+  assert.equal(statSync(folder).mode & 0o777, 0o700)
   const kept = await first.register(sender, wireOf('Kept'))
   await first.settle({ registered: [kept] })
   const waiting = await first.register(sender, wireOf('Waiting'))
   const before = await shown(first)
+  const height = await callNode(first.rpcUrl, 'eth_blockNumber', [])
   await first.close()
   const journal = readFileSync(join(folder, 'registry.jsonl'), 'utf8')
   const second = await openDevelopmentRegistry({ folder, acknowledgeMs: null })
-  t.after(() => second.close())
   assert.deepEqual(await shown(second), before)
+  assert.equal(await callNode(second.rpcUrl, 'eth_blockNumber', []), height)
   assert.equal(readFileSync(join(folder, 'registry.jsonl'), 'utf8'), journal, 'nothing is new')
   assert.deepEqual([await statusOf(second, kept), await statusOf(second, waiting)], [2, 1])
-  await second.settle({ registered: [waiting] })
-  assert.equal((await shown(second)).length, 2)
+  await second.close()
+  const third = await openDevelopmentRegistry({ folder, acknowledgeMs: 1 })
+  t.after(() => third.close())
+  await until(async () => (await shown(third)).length === 2)
 })
 
 test('nothing that was confirmed is lost when the registry is killed', async (t) => {
