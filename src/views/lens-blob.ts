@@ -21,7 +21,7 @@ interface DecompressedFrame {
  */
 const windowLog = Math.ceil(Math.log2(viewLimits.blob))
 
-/** @throws ServiceError `VIEWS_TOO_LARGE` where the modules or what they compress to is too large. */
+/** @throws ServiceError `VIEWS_TOO_LARGE` where the modules are too large. */
 export function encodeBlob(modules: readonly Uint8Array[], codec: BlobCodec): Uint8Array {
   const size = modules.reduce((sum, { length }) => sum + 4 + length, 2)
   checkSize('the lenses', size, viewLimits.blob)
@@ -34,9 +34,7 @@ export function encodeBlob(modules: readonly Uint8Array[], codec: BlobCodec): Ui
     blob.set(module, offset + 4)
     offset += 4 + module.length
   }
-  const encoded = codec === 'zstd' ? zstdCompressSync(blob) : blob
-  checkSize('the compressed lenses', encoded.length, viewLimits.blob)
-  return encoded
+  return codec === 'zstd' ? zstdCompressSync(blob) : blob
 }
 
 /**

@@ -221,11 +221,15 @@ test('a View of another chain is kept without a place, and more than the limit a
   const { book, reopen } = await openBook(t, { maxViews: 1 })
   await book.add(registration({ query: 'Arbitrum__One__Log { address }' }), 'posted')
   await book.add(registration(), 'posted')
-  assert.deepEqual(placesOf(reopen()), ['Arbitrum__One__Log', ['Seen', 1]])
+  const again = reopen()
+  assert.deepEqual(placesOf(again), ['Arbitrum__One__Log', ['Seen', 1]])
   await assert.rejects(book.add(registration({}, `0x${'1'.repeat(40)}`), 'posted'), {
     code: 'HOST_VIEWS_FULL',
     remedy: /MAX_VIEWS/,
   })
+  const [{ id, address } = assert.fail()] = again.list()
+  assert.deepEqual(await again.leave(id, 'posted'), { id, address, slot: null })
+  assert.deepEqual(again.removedSlots(), [], 'it had no rows')
 })
 
 test('Views of other chains are bounded as well', async (t) => {

@@ -66,7 +66,13 @@ async function openRoutes(
     adminToken = 'admin',
     maxViews = 2,
     store: given,
-  }: { adminToken?: string | null; maxViews?: number; store?: StoreWriter } = {},
+    state = live,
+  }: {
+    adminToken?: string | null
+    maxViews?: number
+    store?: StoreWriter
+    state?: ViewState
+  } = {},
 ): Promise<TestRoutes> {
   const store = given ?? (await openTestStore(t))
   const { log, lines } = captureLog()
@@ -77,9 +83,9 @@ async function openRoutes(
     retry: () => void calls.push('retry'),
     states: () => {
       calls.push('states')
-      return new Map(book.list().map(({ id }) => [id, live]))
+      return new Map(book.list().map(({ id }) => [id, state]))
     },
-    state: (id) => (book.find(id) === undefined ? undefined : live),
+    state: (id) => (book.find(id) === undefined ? undefined : state),
     onRows: () => undefined,
     close: async () => undefined,
   }
@@ -166,6 +172,14 @@ test('a posted View is served at once, listed, and shown with its definition', a
   }
 })
 
+test('when a View is done nobody can say that does nothing now', async (t) => {
+  for (const blocksPerSecond of [null, 0]) {
+    const { views } = await openRoutes(t, { state: { ...live, blocksPerSecond } })
+    const { report } = await views.register(registration, 'posted')
+    assert.deepEqual([report.blocks_per_second, report.seconds_left], [blocksPerSecond, null])
+  }
+})
+
 test('a posted View that adds up in each block alone is accepted with a warning', async (t) => {
   const { ask } = await openRoutes(t)
   const wasm = readFileSync(new URL('../../../src/lenses/erc20_balances.wasm', import.meta.url))
@@ -229,9 +243,15 @@ test('a removed View is gone at once, and its rows after it', async (t) => {
 
 test('what a kill left of a removed View goes with the start, before another one comes', async (t) => {
   const store = await openTestStore(t)
+  const removed = { nextSlot: 5, removedSlots: [3, 4], views: [] }
+  await store.putRecord('views', new Uint8Array(Buffer.from(JSON.stringify(removed))))
   await store.putRecord(`view/0x${'7'.repeat(64)}`, Uint8Array.of(1))
-  const { ask } = await openRoutes(t, { store })
+  const { ask, calls } = await openRoutes(t, { store })
   const { json } = await ask('POST', '', { headers: admin, body })
+  assert.deepEqual(
+    calls.filter((call) => call.startsWith('clear')),
+    ['clear 3', 'clear 4'],
+  )
   assert.deepEqual(
     store.reader.read((snapshot) => snapshot.recordNames('view/')),
     [`view/${json['id']}`],

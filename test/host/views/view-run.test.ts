@@ -314,6 +314,26 @@ test('a View that is held up by something else says so in the log, unless others
   assert.deepEqual(begin()[0]?.heights, [3, 2, 1])
 })
 
+test('a block that was replaced before it came to its limit has not failed, and the new one is tried', async (t) => {
+  const { begin, store, metric, state } = await openRoom(t, { blocks: 1 })
+  const [job] = begin()
+  await store.replaceBlocks(1, 1, [opaqueBlock(1, 5, 'other')])
+  await job?.fail(tooLong)
+  assert.deepEqual([state().blocksFailed, await metric('blocks_total')], [0, 0])
+  assert.deepEqual(begin()[0]?.heights, [1])
+})
+
+test('a block at its limit is tried again after a minute, and then after two', async (t) => {
+  const { begin, pass } = await openRoom(t, { blocks: 1 })
+  for (const minutes of [1, 2, 4]) {
+    await begin()[0]?.fail(tooLong)
+    pass(minutes * 60_000 - 1)
+    assert.deepEqual(begin(), [])
+    pass(1)
+  }
+  assert.deepEqual(begin()[0]?.heights, [1])
+})
+
 test('after a start, blocks at their limit are tried again a minute later, and others are not', async (t) => {
   const { store, open, begin, pass, state } = await openRoom(t, { blocks: 1_003 })
   const failed = Array.from({ length: 1_003 }, (_, index) => {
