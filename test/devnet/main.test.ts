@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { loadDevnetSettings } from '../../src/devnet/config.ts'
 import { readHealth } from '../../src/devnet/health.ts'
+import { startAnvil } from '../support/chain/anvil.ts'
 import { startChild } from '../support/child-program.ts'
 import { otherPorts } from '../support/devnet-ports.ts'
 import { until } from '../support/p2p-room.ts'
@@ -45,6 +46,26 @@ test('a chain, a Generator, a Host with a View of it and a registry run until Ct
   const { code, signal } = await child.ended()
   assert.deepEqual([code, signal], [0, null])
   assert.equal(await readHealth(at(settings.hostHealthPort)), null)
+})
+
+test('beside a node and a registry of the user it starts neither, and sends that node nothing', async (t) => {
+  const node = await startAnvil()
+  t.after(() => node.close())
+  await node.rpc('evm_mine')
+  const { url, asked } = await openJsonServer(t, () => ({}))
+  const urls = { NODE_RPC_URL: node.url, REGISTRY_RPC_URL: url, REGISTRY_LCD_URL: url }
+  const names = { CHAIN_NAME: 'My', CHAIN_NETWORK: 'Net' }
+  const env = { ...(await otherPorts()), ...urls, ...names, DEVNET_PATH: testDirectory(t) }
+  const child = startChild('src/viewmesh.js', { args: ['devnet'], env })
+  t.after(() => child.process.kill('SIGKILL'))
+  await child.says('Ctrl-C stops everything')
+  assert.match(child.stdout(), /^My__Net, genesis 0x/m)
+  assert.doesNotMatch(child.stdout(), /Registry chain/)
+  await until(() => asked.length > 0)
+  const [first] = await node.rpc<string[]>('eth_accounts')
+  assert.equal(await node.rpc('eth_getTransactionCount', first, 'latest'), '0x0')
+  child.process.kill('SIGINT')
+  assert.equal((await child.ended()).code, 0)
 })
 
 test('a port that is taken ends it before anything is made, and names the setting', async (t) => {
