@@ -23,9 +23,9 @@ async function openServed(context: TestContext, listener: RequestListener) {
   const terminal = await openTestTerminal(context)
   await terminal.json('view', 'init', 'Things')
   const flags = ['--name', 'Things', '--label', 'a', '--json']
-  const add = (url: string, ...more: string[]) =>
-    terminal.run(['view', 'add', 'lens', ...flags, '--url', url, ...more])
-  return { base, add }
+  const addTo = (options: { readonly isTTY?: boolean }, url: string, ...more: string[]) =>
+    terminal.run(['view', 'add', 'lens', ...flags, '--url', url, ...more], options)
+  return { base, addTo, add: (url: string, ...more: string[]) => addTo({}, url, ...more) }
 }
 
 test('a lens is downloaded, its redirects and its hash are shown on standard error', async (context) => {
@@ -87,6 +87,21 @@ for (const url of ['file:///etc/passwd', 'ftp://a/b', 'data:,x', 'lens.wasm', '/
     assert.match(stderr, /^error: --url takes no /)
   })
 
+test('--url takes neither a user nor a password, which others would see', async (context) => {
+  const { base, add } = await openServed(context, (_request, response) => response.end(wasm))
+  for (const login of ['user@', ':word@', 'user:word@']) {
+    const { exitCode, stderr } = await add(base.replace('//', `//${login}`))
+    assert.deepEqual([exitCode, stderr.split('\n')[0]], [2, 'error: --url takes no password'])
+  }
+})
+
+test('a person sees how much of a lens is there, and that line is cleared before the rest', async (context) => {
+  const { base, addTo } = await openServed(context, (_request, response) => response.end(wasm))
+  const { stderr } = await addTo({ isTTY: true }, `${base}/a`, '--sha256', hash)
+  const line = '\r\u001b[2K'
+  assert.equal(stderr, `${line}${wasm.length} bytes${line}`)
+})
+
 test('of an address that is none, here or in a redirect, two hundred characters are shown', async (context) => {
   const long = `gopher://${'a'.repeat(300)}`
   const { base, add } = await openServed(context, (_request, response) =>
@@ -107,7 +122,10 @@ test('a redirect that leads nowhere is refused with its status', async (context)
   assert.match(stderr, new RegExp(`^error: ${base}/a returned the status 304\n`))
 })
 
-for (const location of ['file:///etc/passwd', 'gopher://a', 'http://user:word@127.0.0.1/'])
+for (const location of [
+  ...['file:///etc/passwd', 'gopher://a', 'http://[', 'http://user:word@127.0.0.1/'],
+  ...['http://user@127.0.0.1/', 'http://:word@127.0.0.1/'],
+])
   test(`a redirect to ${location} is refused`, async (context) => {
     const { base, add } = await openServed(context, (_request, response) =>
       response.writeHead(302, { location }).end(),
@@ -116,6 +134,15 @@ for (const location of ['file:///etc/passwd', 'gopher://a', 'http://user:word@12
     assert.equal(exitCode, 1)
     assert.match(stderr, /^error: .* redirects to /)
   })
+
+test('a redirect from http to https is followed', async (context) => {
+  const { base, add } = await openServed(context, (_request, response) =>
+    response.writeHead(302, { location: 'https://127.0.0.1:1/lens.wasm' }).end(),
+  )
+  const { exitCode, stderr } = await add(`${base}/a`)
+  assert.equal(exitCode, 3)
+  assert.match(stderr, /^redirected to (https:\S+)\nerror: \1 could not be read\n/)
+})
 
 test('redirects in a circle end after five', async (context) => {
   const { base, add } = await openServed(context, (_request, response) =>
@@ -133,4 +160,13 @@ test('a server that is not there ends with 3, one without the file with 1', asyn
   const missing = await add(`${base}/a`)
   assert.deepEqual([missing.exitCode, /returned the status 404/.test(missing.stderr)], [1, true])
   assert.equal((await add('http://127.0.0.1:1/a')).exitCode, 3)
+})
+
+test('a download that breaks off ends with 3, as it may be tried again', async (context) => {
+  const { base, add } = await openServed(context, (_request, response) => {
+    response.writeHead(200, { 'content-length': wasm.length })
+    response.write(wasm.subarray(0, 9), () => response.destroy())
+  })
+  const { exitCode, stderr } = await add(`${base}/a`)
+  assert.deepEqual([exitCode, stderr.split('\n')[0]], [3, `error: ${base}/a could not be read`])
 })

@@ -126,4 +126,13 @@ test('view size has bytes, limit and share of every part', async (t) => {
   const lines = (await printed('size', 'Full')).split('\n')
   assert.match(lines[0] ?? '', /^PART +BYTES +LIMIT +USED$/)
   assert.match(lines[2] ?? '', /^query +20 +8192 +0\.2 %$/)
+  await json(
+    'view',
+    'add',
+    'query',
+    'Log { address }'.replace(' ', ' '.repeat(8_178)),
+    '--name',
+    'Full',
+  )
+  assert.match(await printed('size', 'Full'), /^query +8192 +8192 +100\.0 %$/m)
 })

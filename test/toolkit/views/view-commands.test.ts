@@ -155,11 +155,15 @@ test('inspect shows what was kept of a View whose files cannot be read, and fail
     text.stdout,
     /^View: Things, as it was kept: its files cannot be read now\n\nVersion 2, /,
   )
+  assert.doesNotMatch(text.stdout, /Version 1/)
   assert.match(text.stdout, /\+ a \(\d+ bytes, sha256 [0-9a-f]{64}\)/)
   const { stdout } = await run(['view', 'inspect', 'Things', '--json', '--verbose'])
   const { revision, error, lenses, revisions } = JSON.parse(stdout)
   assert.equal(error, 'the lens a has no file lenses/Things.a.wasm')
   assert.deepEqual([revision, lenses[0].label, revisions.length], [2, 'a', 2])
+  assert.match((await run(['view', 'inspect', 'Things', '--verbose'])).stdout, /\nVersion 1, /)
+  const short = await run(['view', 'inspect', 'Things', '--json'])
+  assert.ok(!('revisions' in JSON.parse(short.stdout)))
   await rm(join(cwd, '.viewmesh'), { recursive: true })
   assert.equal((await run(['view', 'inspect', 'Things'])).stdout, '')
 })
@@ -235,6 +239,22 @@ test('what is wrong with a part is said with its place before anything is kept',
   const missing = await run([...addLens, '--label', 'a', '--path', 'nowhere.wasm'])
   assert.match(missing.stderr, /^error: the lens nowhere.wasm cannot be read\n/)
   assert.deepEqual(await json('view', 'inspect', 'Things'), before)
+})
+
+test('a part is checked also where there is nothing that it has to go with', async (context) => {
+  const { run, json } = await openTestTerminal(context)
+  await json('view', 'init', 'Bare')
+  const refused = async (...argv: string[]): Promise<string | undefined> =>
+    (await run(['view', ...argv])).stderr.split('\n')[0]
+  const inQuery = /^error: the query, line 1, column 7: .*adress/
+  assert.match(`${await refused('add', 'query', 'Log { adress }', '--name', 'Bare')}`, inQuery)
+  assert.match(`${await refused('create', 'New', '--query', 'Log { adress }')}`, inQuery)
+  const inSdl = /^error: the SDL, line 1, column 13: the field b has the type Money/
+  assert.match(`${await refused('add', 'sdl', 'type A { b: Money }', '--name', 'Bare')}`, inSdl)
+  const long = 'Log { data }'.padEnd(8_193)
+  assert.match(`${await refused('add', 'query', long, '--name', 'Bare')}`, /8192 are accepted$/)
+  const { views } = (await json('view', 'list')) as { views: unknown }
+  assert.deepEqual(views, [{ name: 'Bare', revision: 1, lenses: [], error: null }])
 })
 
 test('queries and SDLs come from files and standard input as well', async (context) => {

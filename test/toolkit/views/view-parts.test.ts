@@ -79,8 +79,10 @@ test('flags that create and add lens would ignore are wrong usage', async (conte
     [['create', 'New', ...abi, '--query', 'Log { data }'], made],
     [['create', 'New', ...abi, '--sdl', 'type A { a: Int }'], made],
     [['create', 'New', ...abi, '--lens', 'a:a.wasm'], made],
+    [['create', 'New', ...abi.slice(0, 2)], '--event is required with --from-abi'],
     [['create', 'New', '--event', 'Transfer'], '--event and --address are for --from-abi'],
     [['create', 'New', '--address', '0x'], '--event and --address are for --from-abi'],
+    [['create', 'New', '--lens', 'a/b:a.wasm'], '"a/b" cannot be the label of a lens'],
     [['create', 'New', '--lens', 'x'.repeat(201)], `--lens takes no "${'x'.repeat(200)}"`],
     [
       ['add', 'lens', '--name', 'Things', '--label', 'a', '--path', filter, '--sha256', 'x'],
