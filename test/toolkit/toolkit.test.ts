@@ -29,6 +29,12 @@ test('help ends with 0 on standard output', async (context) => {
   assert.match(stdout, /^ {2}init \[options\] \[name\] /m)
 })
 
+test('help is as wide as the terminal, and 100 characters where there is none', async (context) => {
+  const { run } = await openTestTerminal(context)
+  for (const argv of [['view', '--help'], ['view']])
+    assert.deepEqual(await run(argv), await run(argv, { isTTY: true }))
+})
+
 test('a refusal ends with 1, names what to do and prints no usage line', async (context) => {
   const { run } = await openTestTerminal(context)
   await run(['view', 'init', 'Things'])
@@ -66,7 +72,9 @@ test('without a project Views are in the home folder, within one in it', async (
   const { stdout, stderr } = await terminal.run(['view', 'init', 'AtHome', '--json'])
   const atHome = { name: 'AtHome', revision: 1, query: null, sdl: null, lenses: [] }
   assert.deepEqual(JSON.parse(stdout), atHome)
-  assert.match(stderr, /is in no project, so the View is kept in .*\.viewmesh/)
+  const remark = /is in no project, so the View is kept in .*\.viewmesh/
+  assert.match(stderr, remark)
+  assert.match((await terminal.run(['view', 'create', 'Other'])).stderr, remark)
   const isMade = await terminal.json('view', 'init')
   assert.deepEqual(isMade, { folder: terminal.cwd, isNew: true })
   await terminal.json('view', 'init', 'InProject')

@@ -244,6 +244,23 @@ describe('lens doctor', () => {
     assert.match(ills['both feeds'] ?? '', /^failed: the lenses took more than/)
   })
 
+  it('ends with 1 behind the report of a lens that is not fit, with the page of what failed', async (t) => {
+    const { run, cwd } = await openTestTerminal(t)
+    writeFileSync(join(cwd, 'lens.wasm'), buildLens({ names: [null, 'transform', null] }))
+    const { exitCode, stdout, stderr } = await run(['lens', 'doctor', 'lens.wasm'])
+    assert.equal(exitCode, 1)
+    assert.deepEqual(stdout.split('\n'), [
+      'passed   imports: it imports lens.next and nothing else',
+      'failed   exports: lens 1 exports no function alloc',
+      '         docs/views/lens-doctor.md#exports',
+      '',
+    ])
+    assert.equal(
+      stderr,
+      'error: lens.wasm fails 1 of its checks\nWhat to do: The page of each check says what to do.\n',
+    )
+  })
+
   it('refuses a file that is missing, and arguments that are no object', async (t) => {
     const { run } = await openTestTerminal(t)
     assert.equal((await run(['lens', 'doctor', 'no.wasm'])).exitCode, 1)

@@ -143,24 +143,27 @@ test('view dev removes no View that another command posted, whatever the project
   assert.equal(await dev.ended, 130)
 })
 
-test('view dev deploys the same bytes once a Host that was away is there', async (t) => {
+test('view dev deploys the same bytes once a Host that was away is there, and says so once', async (t) => {
   const { host, terminal, views } = await open(t)
+  const again = Promise.withResolvers<void>()
+  let [asked, isAway] = [0, true]
   const proxy = createServer(async (request, response) => {
-    await passOn(host.apiOrigin, request, response, Buffer.concat(await request.toArray()))
+    const body = Buffer.concat(await request.toArray())
+    asked += 1
+    if (asked === 2) again.resolve()
+    if (isAway) response.destroy()
+    else await passOn(host.apiOrigin, request, response, body)
   })
-  const listen = async (port: number): Promise<number> => {
-    await once(proxy.listen(port, '127.0.0.1'), 'listening')
-    return (proxy.address() as AddressInfo).port
-  }
-  const port = await listen(0)
-  await once(proxy.close(), 'close')
+  await once(proxy.listen(0, '127.0.0.1'), 'listening')
+  t.after(() => proxy.close())
+  const { port } = proxy.address() as AddressInfo
   const dev = startToolkit(['view', 'dev', 'Things', '--host', `http://127.0.0.1:${port}`], {
     ...terminal,
     env,
   })
   assert.match(await dev.until(waits), /Things passed\nerror: no answer from /)
-  await listen(port)
-  t.after(() => proxy.close())
+  await again.promise
+  isAway = false
   assert.match(await dev.until(waits), /deployed as Things: 0x[0-9a-f]{64} \(0x[0-9a-fA-F]{40}\)\n/)
   assert.equal((await views()).length, 1)
   dev.interrupt()

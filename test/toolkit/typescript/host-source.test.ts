@@ -203,6 +203,13 @@ const hostile: Readonly<Record<string, readonly [RequestListener, RegExp]>> = {
     one('A', `type A { "${'x'.repeat(4_000_000)}" x: Int }`),
     /8192 are accepted/,
   ],
+  'a failure that looks like a list': [
+    (request, response) => {
+      response.statusCode = 500
+      one('A', good)(request, response)
+    },
+    /^error: \S+ answers with the status 500\n/,
+  ],
   'no SDL': [one('A', undefined), /has a View without an SDL/],
   'something other than JSON': [(_, response) => void response.end('<html>'), /other than JSON/],
   'a redirect': [

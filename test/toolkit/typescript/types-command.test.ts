@@ -59,6 +59,22 @@ test('a file that has the types already is left as it is, so that nothing builds
   assert.match(read('views.ts'), /readonly owner: string \| null/)
 })
 
+test('of more than ten Views the first ten are named, with the number of the others', async (t) => {
+  const { run, write } = await open(t)
+  const namedOf = async (count: number): Promise<string> => {
+    const files = Array.from({ length: count }, (_, index) => `v${10 + index}`)
+    for (const file of files) write(file, `type V${file.slice(1)} { a: Int }`)
+    const { stdout } = await run([
+      ...['types', '--out', `${count}.ts`],
+      ...files.flatMap((file) => ['--file', file]),
+    ])
+    return stdout
+  }
+  const ten = Array.from({ length: 10 }, (_, index) => `V${10 + index}`).join(', ')
+  assert.equal(await namedOf(10), `10.ts written: ${ten}\n`)
+  assert.equal(await namedOf(12), `12.ts written: ${ten} and 2 more\n`)
+})
+
 test('the types of a project are those of all its Views, or of the named ones', async (t) => {
   const { run, json } = await open(t)
   await json('view', 'init')

@@ -289,6 +289,14 @@ test('two Views of one name are refused, and so is a module that no editor would
   )
   const many = (count: number) =>
     viewModule(Array.from({ length: count }, (_, n) => ({ name: `V${1000 + n}`, rowType: wide })))
+  const described = (length: number) =>
+    viewModule(
+      ['A', 'B'].map((name) => ({ name, rowType: { ...wide, description: name.repeat(length) } })),
+    )
+  const room = maxModuleBytes - Buffer.byteLength(described(1))
+  assert.equal(room % 2, 0, 'both grow by the same')
+  assert.equal(Buffer.byteLength(described(1 + room / 2)), maxModuleBytes)
+  assert.throws(() => described(2 + room / 2), { code: 'TOOLKIT_TYPES_REFUSED' })
   const fit = Math.floor((maxModuleBytes - many(0).length) / (many(1).length - many(0).length))
   assert.ok(many(fit).length <= maxModuleBytes)
   assert.throws(() => many(fit + 1), { code: 'TOOLKIT_TYPES_REFUSED' })

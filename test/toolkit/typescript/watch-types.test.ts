@@ -33,6 +33,9 @@ test('--watch writes the types again after each edit, and wrong SDL leaves those
   writeFileSync(file, 'type A { x: ')
   assert.match(await started.until(waits), /^error: a\.graphql: the SDL, line 1, column 13: /)
   assert.equal(read(), before)
+  // The same mistake after an edit is said again.
+  writeFileSync(file, 'type A { x: ')
+  assert.match(await started.until(waits), /^error: a\.graphql: the SDL, line 1, column 13: /)
   // As editors do: written beside, and renamed.
   writeFileSync(path('a.new'), 'type A { y: Int }')
   renameSync(path('a.new'), file)
@@ -72,27 +75,26 @@ test('--watch of a Host reads only what is new, and a Host that is away is said 
   const idOf = (name: string): string => `0x${Buffer.from(name).toString('hex').padStart(64, '0')}`
   let asked: string[] = []
   const onList = { call: (): void => undefined }
+  let isAway = false
   const server = createServer(({ url = '' }, response) => {
     asked.push(url)
+    if (isAway) {
+      response.destroy()
+      return onList.call()
+    }
     const found = [...views].find(([name]) => url.endsWith(idOf(name)))
     const list = [...views.keys()].map((name) => ({ id: idOf(name), name }))
     response.end(JSON.stringify(found === undefined ? { views: list } : { sdl: found[1] }))
     if (found === undefined) onList.call()
   })
-  const listen = async (port: number): Promise<number> => {
-    await once(server.listen(port, '127.0.0.1'), 'listening')
-    return (server.address() as AddressInfo).port
-  }
-  const close = async (): Promise<void> => {
-    const closed = once(server, 'close')
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  const { port } = server.address() as AddressInfo
+  t.after(() => {
     server.close()
     server.closeAllConnections()
-    await closed
-  }
+  })
   const listed = (): Promise<void> =>
     new Promise((resolve) => Object.assign(onList, { call: resolve }))
-  const port = await listen(0)
-  t.after(() => server.listening && close())
   const started = watch('--host', `http://127.0.0.1:${port}`)
   assert.equal(await started.until(waits), `views.ts written: A\n${waiting}`)
   const { mtimeNs } = statSync(path('views.ts'), { bigint: true })
@@ -103,10 +105,11 @@ test('--watch of a Host reads only what is new, and a Host that is away is said 
   assert.deepEqual(new Set(asked), new Set(['/api/v0/views']))
   assert.equal(statSync(path('views.ts'), { bigint: true }).mtimeNs, mtimeNs)
 
-  await close()
+  isAway = true
   assert.match(await started.until(waits), /^error: no answer from http:\/\/127\.0\.0\.1:\d+\n/)
+  await listed()
   views.set('B', 'type B { y: Int }')
-  await listen(port)
+  isAway = false
   assert.equal(await started.until(waits), `views.ts written: A, B\n${waiting}`)
   assert.match(read(), /BQuery/)
   started.interrupt()

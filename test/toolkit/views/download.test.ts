@@ -3,9 +3,12 @@ import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
 import { createServer, type RequestListener } from 'node:http'
+import { createServer as createSecureServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { type TestContext, test } from 'node:test'
+import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { viewLimits } from '../../../src/views/view.ts'
+import { makeCertificate } from '../../support/certificate.ts'
 import { openTestTerminal } from '../support/test-terminal.ts'
 
 const wasm = await readFile(new URL('../../../src/lenses/filter.wasm', import.meta.url))
@@ -144,11 +147,38 @@ test('a redirect from http to https is followed', async (context) => {
   assert.match(stderr, /^redirected to (https:\S+)\nerror: \1 could not be read\n/)
 })
 
-test('redirects in a circle end after five', async (context) => {
-  const { base, add } = await openServed(context, (_request, response) =>
-    response.writeHead(302, { location: '/a' }).end(),
+test('a redirect from https to http is refused, as anybody could change what comes then', async (context) => {
+  const { base, add } = await openServed(context, (_request, response) => response.end(wasm))
+  const pem = makeCertificate('IP:127.0.0.1')
+  const trusted = getCACertificates('default')
+  setDefaultCACertificates([...trusted, pem.slice(pem.indexOf('-----BEGIN CERTIFICATE'))])
+  context.after(() => setDefaultCACertificates(trusted))
+  const secure = createSecureServer({ key: pem, cert: pem }, ({ url }, response) => {
+    if (url === '/lens.wasm') response.end(wasm)
+    else response.writeHead(302, { location: url === '/a' ? `${base}/a` : '/lens.wasm' }).end()
+  })
+  await once(secure.listen(0, '127.0.0.1'), 'listening')
+  context.after(() => {
+    secure.closeAllConnections()
+    secure.close()
+  })
+  const origin = `https://127.0.0.1:${(secure.address() as AddressInfo).port}`
+  const { exitCode, stderr } = await add(`${origin}/a`)
+  assert.deepEqual(
+    [exitCode, stderr.split('\n')[0]],
+    [1, `error: ${origin}/a redirects to ${base}/a`],
   )
-  const { exitCode, stderr } = await add(`${base}/a`)
+  assert.equal((await add(`${origin}/b`)).exitCode, 0)
+})
+
+test('five redirects are followed, and no more', async (context) => {
+  const { base, add } = await openServed(context, ({ url = '' }, response) => {
+    const left = Number(url.slice(1))
+    if (left === 0) response.end(wasm)
+    else response.writeHead(302, { location: `/${left - 1}` }).end()
+  })
+  assert.equal((await add(`${base}/5`)).exitCode, 0)
+  const { exitCode, stderr } = await add(`${base}/6`)
   assert.equal(exitCode, 1)
   assert.match(stderr, /redirects more than 5 times/)
 })

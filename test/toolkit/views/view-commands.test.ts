@@ -287,11 +287,18 @@ test('create makes a whole View with its lenses, or nothing', async (context) =>
   const refused = await run(['view', 'create', 'New', ...parts, '--lens', lens, '--lens', lens])
   assert.match(refused.stderr, /^error: two lenses have the label keep\n/)
   assert.deepEqual(((await json('view', 'list')) as { views: unknown[] }).views, [])
-  const made = await json('view', 'create', 'New', ...parts, '--lens', lens)
+  const others = ['--lens', lens, '--lens', `other:${filter}`]
+  const made = await json('view', 'create', 'New', ...parts, ...others)
   const { lenses, revision } = made as { lenses: { label: string; args: unknown }[]; revision: 1 }
   assert.deepEqual(
     [revision, lenses.map(({ label, args }) => [label, args])],
-    [1, [['keep', { src: 'address', value: '0x1' }]]],
+    [
+      1,
+      [
+        ['keep', { src: 'address', value: '0x1' }],
+        ['other', null],
+      ],
+    ],
   )
 })
 
