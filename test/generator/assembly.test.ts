@@ -1,7 +1,8 @@
 /** The Generator's parts together: what it does about nodes, stores and addresses that are not as they should be. */
 import assert from 'node:assert/strict'
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:net'
+import { createServer as createHttpServer, type IncomingHttpHeaders } from 'node:http'
+import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { ServiceError } from '../../src/errors.ts'
@@ -110,6 +111,62 @@ for (const [setting, toAddress] of [
     })
     assert.deepEqual(readdirSync(home), [])
   })
+
+test('the node gets the API key in the header that is set, and without a key none', async (t) => {
+  let asked = Promise.withResolvers<IncomingHttpHeaders>()
+  const server = createHttpServer(({ headers }, response) => {
+    asked.resolve(headers)
+    response.writeHead(500).end()
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  t.after(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  const env = { NODE_RPC_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}` }
+  const headersWith = async (more: Readonly<Record<string, string>>) => {
+    asked = Promise.withResolvers()
+    const generator = await openGeneratorInProcess(t, testDirectory(t), { ...env, ...more })
+    const headers = await asked.promise
+    await generator.close()
+    return [headers.authorization, headers['x-node-key']]
+  }
+  const key = { NODE_API_KEY: 'a key of tests only', NODE_API_KEY_TYPE: 'x-node-key' }
+  assert.deepEqual(await headersWith(key), [undefined, 'a key of tests only'])
+  assert.deepEqual(await headersWith({}), [undefined, undefined])
+})
+
+test('subscribers hear of each block that is sealed, and of the end of the Generator', async (t) => {
+  const anvil = await startNode(t)
+  const generator = await openGeneratorInProcess(t, testDirectory(t), { NODE_RPC_URL: anvil.url })
+  await generator.reports(({ head }) => head === 5)
+  const { body } = await fetch(`http://127.0.0.1:${generator.apiPort}/api/v0/graphql`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', accept: 'text/event-stream' },
+    body: JSON.stringify({ query: 'subscription { Block { number } }' }),
+  })
+  let text = ''
+  let isClosing = false
+  for await (const chunk of body ?? []) {
+    // The first bytes say that the subscription stands.
+    if (text === '') await anvil.rpc('evm_mine')
+    text += Buffer.from(chunk).toString()
+    if (isClosing || !text.includes('{"Block":[{"number":6}]}')) continue
+    isClosing = true
+    void generator.close()
+  }
+  assert.ok(isClosing, text)
+})
+
+test('without the pruner all blocks stay, however many it would keep', async (t) => {
+  const anvil = await startNode(t)
+  const generator = await openGeneratorInProcess(t, testDirectory(t), {
+    ...{ NODE_RPC_URL: anvil.url, PRUNER_ENABLED: 'false', PRUNER_MAX_BLOCKS: '20' },
+  })
+  await anvil.rpc('anvil_mine', '0x80')
+  const { tail } = await generator.reports(({ head }) => head === 133)
+  assert.equal(tail, 0)
+})
 
 test('a store directory that cannot be made is refused before anything is written', async (t) => {
   const home = testDirectory(t)

@@ -196,6 +196,18 @@ test('of two Generators with one key one stops and reports it, and the other con
   await mineAndHear(anvil, survivor)
 })
 
+test('a Generator that gets its own heads from a peer knows them, and goes on', async (t) => {
+  const anvil = await startNode(t)
+  const settings = { NODE_RPC_URL: anvil.url, NODE_WS_URL: anvil.wsUrl }
+  const often = { ...timing, askPeersMs: 20, foreignHeadsApartMs: 10 }
+  const generator = await openGeneratorInProcess(t, testDirectory(t), settings, often)
+  const listener = await openHeadListener(t, [generator.address])
+  await listener.heads.first(({ number }) => number === 5)
+  const failed = generator.failed.then((error) => Promise.reject(error))
+  for (let blocks = 0; blocks < 8; blocks += 1)
+    await Promise.race([mineAndHear(anvil, listener), failed])
+})
+
 for (const [startHeight, stored, depth] of [
   ['latest', 'one block', 1],
   ['-1', 'two blocks', 4],

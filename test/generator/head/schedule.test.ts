@@ -63,6 +63,12 @@ const cases: Readonly<Record<string, Case>> = {
     asked: now - 0.9,
     step: 'wait 4.1',
   },
+  'which is not a moment sooner': {
+    confirmed: now - 16,
+    signed: now - 15.9,
+    asked: now - 4.999,
+    step: 'wait 0.001',
+  },
   'as often as it takes, and nothing is signed meanwhile': {
     confirmed: now - 600,
     signed: now - 599,
