@@ -1,5 +1,6 @@
 /** An application follows a View: what it stores, answers, and goes on with. */
 import assert from 'node:assert/strict'
+import { readdir } from 'node:fs/promises'
 import { type TestContext, test } from 'node:test'
 import type { App } from '../../src/app/app.ts'
 import { createSigner } from '../../src/identity/signature.ts'
@@ -321,6 +322,14 @@ test('a signal that is aborted while an application opens closes it, with its re
   controller.abort(new Error('changed my mind'))
   await assert.rejects(opening, /changed my mind/)
   await openTestApp(t, { hosts: [host], path })
+})
+
+test('a signal that was aborted before leaves nothing in the folder', async (t) => {
+  const host = await openMadeHost(t, { chain: createMadeChain() })
+  const path = await temporaryFolder(t)
+  const signal = AbortSignal.abort(new Error('not needed any more'))
+  await assert.rejects(openTestApp(t, { hosts: [host], path, signal }), /not needed any more/)
+  assert.deepEqual(await readdir(path), [])
 })
 
 test('a wrong option is named with what is accepted, before anything is opened', async (t) => {

@@ -19,6 +19,14 @@ async function heightsOf(app: App): Promise<Record<string, number[]>> {
   )
 }
 
+/** What is waited for is not so yet. */
+async function assertPending(wait: (signal: AbortSignal) => Promise<void>): Promise<void> {
+  const leaving = new AbortController()
+  const waiting = wait(leaving.signal)
+  leaving.abort(new Error('not yet'))
+  await assert.rejects(waiting, /not yet/)
+}
+
 const doneTo = (height: number) => (state: ReturnType<App['state']>) =>
   state.views.every(({ done }) => done.at(-1)?.to === height)
 
@@ -65,6 +73,19 @@ test('one Host feeds two Views, and both go where a reorganisation takes them', 
   assert.deepEqual(await heightsOf(app), { Payment: height, Refund: height })
 })
 
+test('an application is not ready while one of its Views is not known yet', async (t) => {
+  const chain = createMadeChain()
+  chain.grow(1, 1)
+  const host = await openMadeHost(t, { chain, views: [madeView] })
+  const app = await openTestApp(t, { hosts: [host], views })
+  await untilState(app, ({ views: [first] }) => first?.state === 'live')
+  await assertPending(app.untilReady)
+  await assert.rejects(app.query('{ Refund { to } }'), {
+    code: 'APP_QUERY_REFUSED',
+    remedy: /^Not all Views are known yet/,
+  })
+})
+
 test('a View that is far behind holds up no other, and answers say what it lacks', async (t) => {
   const chain = createMadeChain()
   chain.grow(20, 1)
@@ -82,6 +103,7 @@ test('a View that is far behind holds up no other, and answers say what it lacks
     ({ views: [quick, slow] }) => quick?.state === 'live' && slow?.done[0]?.to === 4,
   )
   assert.equal(reports[1]?.state, 'catching-up')
+  await assertPending(app.untilLive)
   const { incomplete } = await app.query('{ COUNT(Payment: {}) refunds: COUNT(Refund: {}) }')
   assert.deepEqual(
     incomplete.map(({ name, blocksLeft, left }) => ({ name, blocksLeft, left })),
