@@ -20,6 +20,23 @@ async function startNode(t: TestContext, options: AnvilOptions = {}): Promise<An
   return anvil
 }
 
+/** The URL of a node that answers nothing; its requests are told by their headers. */
+async function openFailingNode(
+  t: TestContext,
+  onRequest: (headers: IncomingHttpHeaders) => void,
+): Promise<string> {
+  const server = createHttpServer(({ headers }, response) => {
+    onRequest(headers)
+    response.writeHead(500).end()
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  t.after(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+
 test('without a node it serves its store, reports the failure, and continues when the node comes', async (t) => {
   const [port = 0] = await freePorts(1)
   const generator = await openGeneratorInProcess(t, testDirectory(t), {
@@ -114,16 +131,7 @@ for (const [setting, toAddress] of [
 
 test('the node gets the API key in the header that is set, and without a key none', async (t) => {
   let asked = Promise.withResolvers<IncomingHttpHeaders>()
-  const server = createHttpServer(({ headers }, response) => {
-    asked.resolve(headers)
-    response.writeHead(500).end()
-  })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  t.after(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  const env = { NODE_RPC_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}` }
+  const env = { NODE_RPC_URL: await openFailingNode(t, (headers) => asked.resolve(headers)) }
   const headersWith = async (more: Readonly<Record<string, string>>) => {
     asked = Promise.withResolvers()
     const generator = await openGeneratorInProcess(t, testDirectory(t), { ...env, ...more })
@@ -168,10 +176,11 @@ test('without the pruner all blocks stay, however many it would keep', async (t)
   assert.equal(tail, 0)
 })
 
-test('a store directory that cannot be made is refused before anything is written', async (t) => {
+test('a store directory that cannot be made is refused before anything is written or asked', async (t) => {
   const home = testDirectory(t)
   writeFileSync(join(home, 'file'), '')
-  const env = { ...nowhere, DB_STORE_PATH: join(home, 'file', 'store') }
+  const url = await openFailingNode(t, () => assert.fail('the node is asked'))
+  const env = { NODE_RPC_URL: url, DB_STORE_PATH: join(home, 'file', 'store') }
   await assert.rejects(openGeneratorInProcess(t, home, env), {
     code: 'STORE_PATH_UNUSABLE',
     remedy: /DB_STORE_PATH/,

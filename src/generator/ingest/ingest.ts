@@ -117,7 +117,6 @@ export function startIngest(
       onFailure(error)
     } finally {
       failed.abort()
-      ahead.cancelAbove(-1)
       await Promise.allSettled([following, fetchingGenesis, own.drain()])
       await heads.close()
     }
