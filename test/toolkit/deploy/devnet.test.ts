@@ -114,6 +114,9 @@ test('on a terminal a View is registered once that is agreed to, and not otherwi
   const agreed = await answer('y\n')
   assert.equal(agreed.exitCode, 0, agreed.stderr)
   assert.match(agreed.stdout, /^Payments \(version 1\) is registered at /)
+  const line = '\r\u001b[2K'
+  assert.ok(agreed.stderr.includes(`${line}waiting for a block${line}`), agreed.stderr)
+  assert.ok(agreed.stderr.endsWith(line), agreed.stderr)
 })
 
 test('a dry run of a pending View shows its state, waits for nothing and notes nothing', async (t) => {

@@ -28,12 +28,50 @@ async function openDeployed(t: TestContext, places: readonly (readonly [string, 
     ...{ creator: `0x${'0'.repeat(40)}`, transaction: null, chainId: null, state: 'registered' },
   }))
   await writeFile(join(terminal.cwd, 'deployments.json'), JSON.stringify({ deployments }))
+  return terminal
+}
+
+/** A command that shows how these stand. */
+async function openStatus(t: TestContext, places: Parameters<typeof openDeployed>[1]) {
+  const { run } = await openDeployed(t, places)
   return async (...flags: string[]) => {
-    const { exitCode, stdout, stderr } = await terminal.run(['view', 'status', '--json', ...flags])
+    const { exitCode, stdout, stderr } = await run(['view', 'status', '--json', ...flags])
     const shown: { deployments: { view: string; state: string }[] } = JSON.parse(stdout)
     return { exitCode, stderr, states: shown.deployments.map(({ view, state }) => [view, state]) }
   }
 }
+
+test('view status is a table, with what went wrong below it, and says on a terminal whom it asks', async (t) => {
+  const [address, id] = [`0x${'0'.repeat(40)}`, `0x${'0'.repeat(64)}`]
+  const report = {
+    ...{ id, address, name: 'Things_1', state: 'live', rows: 7, blocks_failed: 2 },
+    ...{ error: { message: 'it fails\nat block 3' }, warnings: [] },
+  }
+  const host = await openHost(t, 200, JSON.stringify(report))
+  const { run } = await openDeployed(t, [
+    ['Things', host],
+    ['Others', nowhere],
+  ])
+  const { stdout, stderr } = await run(['view', 'status'], { isTTY: true })
+  const [head, ...lines] = stdout.trimEnd().split('\n')
+  assert.deepEqual(
+    [head, ...lines.slice(0, 2)].map((line) => line?.split(/ {2,}/)),
+    [
+      ['VIEW', 'VERSION', 'TARGET', 'WHERE', 'STATE', 'SERVED AS', 'ROWS', 'ADDRESS', 'ID'],
+      ['Things', '1', 'local', host, 'live', 'Things_1', '7', address, id],
+      ['Others', '1', 'local', nowhere, 'not reached', '-', '-', `0x${'1'.repeat(40)}`].concat(
+        `0x${'1'.repeat(64)}`,
+      ),
+    ],
+  )
+  assert.deepEqual(lines.slice(2), [
+    `Things (version 1) at ${host}: it fails at block 3`,
+    `Others (version 1) at ${nowhere}: no answer from ${nowhere}`,
+  ])
+  const line = '\r\u001b[2K'
+  const asked = `${line}Things at ${host}${line}Others at ${nowhere}${line}`
+  assert.ok(stderr.startsWith(`${asked}error: no answer from `), JSON.stringify(stderr))
+})
 
 test('view status shows every place, and fails for one that was not reached before all else', async (t) => {
   const foreign = await openHost(t, 200, 'no JSON')
@@ -41,20 +79,20 @@ test('view status shows every place, and fails for one that was not reached befo
     ['Things', foreign],
     ['Others', nowhere],
   ] as const
-  const { exitCode, stderr, states } = await (await openDeployed(t, places))()
+  const { exitCode, stderr, states } = await (await openStatus(t, places))()
   assert.deepEqual(states, [
     ['Things', 'not reached'],
     ['Others', 'not reached'],
   ])
   assert.deepEqual([exitCode, stderr.split('\n')[0]], [3, `error: no answer from ${nowhere}`])
-  const other = await (await openDeployed(t, places.slice(0, 1)))()
+  const other = await (await openStatus(t, places.slice(0, 1)))()
   assert.equal(other.exitCode, 1)
   assert.match(other.stderr, /^error: .* returned something other than JSON/)
 })
 
 test('view status of one View asks for its deployments alone', async (t) => {
   const host = await openHost(t, 404, '{}')
-  const status = await openDeployed(t, [
+  const status = await openStatus(t, [
     ['Others', nowhere],
     ['Things', host],
   ])
@@ -65,7 +103,7 @@ test('view status of one View asks for its deployments alone', async (t) => {
 
 test('of a Host that has none of them, only what was deployed to it is gone', async (t) => {
   const host = await openHost(t, 404, '{}')
-  const status = await openDeployed(t, [
+  const status = await openStatus(t, [
     ['Things', host],
     ['Others', nowhere],
   ])

@@ -29,4 +29,12 @@ test('view test --from has the rows that the Host itself has of the View', async
   )
   assert.ok(rows.length > 10)
   assert.deepEqual(rows, data.Log)
+
+  const from = ['view', 'test', 'Logs', '--from', host.apiOrigin]
+  const two = await run([...from, '--blocks', '2'], { isTTY: true })
+  const line = '\r\u001b[2K'
+  const read = [1, 2].map((count) => `${line}block ${count} of 2 read`).join('')
+  const computed = [1, 2].map((count) => `${line}block ${count} of 2`).join('')
+  assert.equal(two.stderr, `${read}${line}${computed}${line}`)
+  assert.match((await run(from, { isTTY: true })).stderr, /block 1 of 10 read/)
 })
