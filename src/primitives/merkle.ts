@@ -7,6 +7,7 @@ import { invariant } from '../errors.ts'
 import { createByteWriter, reserve, writeSimple } from './cbor.ts'
 
 const digestBytes = 32
+/** A mark and two digests: of what is copied into a node, the rest is left out. */
 const nodeBytes = 1 + 2 * digestBytes
 const leafMark = 0
 const nodeMark = 1
@@ -37,13 +38,11 @@ export function createRootBuilder(): RootBuilder {
   let [leaves, count] = [0, 0]
   const joinLast = (): void => {
     count -= 1
-    const start = (count - 1) * digestBytes
-    for (let at = 0; at < 2 * digestBytes; at++) node[at + 1] = roots[start + at] ?? 0
+    roots.copy(node, 1, (count - 1) * digestBytes)
     writeDigest(roots, count - 1, node)
   }
   return {
     add: (leaf) => {
-      marked.at = 1
       reserve(marked, leaf.length)
       marked.bytes.set(leaf, 1)
       writeDigest(roots, count, marked.bytes.subarray(0, 1 + leaf.length))
@@ -105,7 +104,7 @@ function raiseLevel(level: Buffer, count: number): number {
   const node = new Uint8Array(nodeBytes).fill(nodeMark)
   const pairs = count >>> 1
   for (let index = 0; index < pairs; index++) {
-    level.copy(node, 1, 2 * index * digestBytes, (2 * index + 2) * digestBytes)
+    level.copy(node, 1, 2 * index * digestBytes)
     writeDigest(level, index, node)
   }
   if (count % 2 === 0) return pairs

@@ -52,7 +52,7 @@ export function rpcQuantity(value: unknown, location: RpcLocation, field: string
   if (value === null || value === undefined) return null
   if (!isPrefixed(value)) throw malformedRpcValue(location, field, value)
   let first = 2
-  while (first < value.length && value.charCodeAt(first) === zero) first++
+  while (value.charCodeAt(first) === zero) first++
   const digits = value.length - first
   if (digits > maxQuantityDigits) throw malformedRpcValue(location, field, value)
   if (digits === 0) return '0x0'

@@ -159,7 +159,7 @@ function missingOfStored(snapshot: Snapshot, slot: number): MissingBlocks {
   const failures = snapshot.viewFailures(slot)
   const missing = subtractHeights(undone, gaps)
   const without = subtractHeights(missing, failures)
-  const tail = snapshot.range()?.tail ?? range.head + 1
+  const tail = snapshot.range()?.tail ?? Infinity
   const first = Math.min(done[0]?.[0] ?? Infinity, failures[0]?.[0] ?? Infinity)
   const from = snapshot.viewFrom(slot)
   return {
