@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { maxRowComparisons } from '../../../src/graphql/budget/limits.ts'
 import { createMemoryPool } from '../../../src/graphql/budget/memory-pool.ts'
 import {
   createQueryBudget,
@@ -24,11 +25,15 @@ function blockOf(height: number, seals: number, read: number[]): BlockView {
   return { session: { snapshot } as never, height, header, memo: emptyMemo() }
 }
 
-test('a block counts with as many attestations as are asked for, which are read once', () => {
+function openBudget() {
   const memory = createMemoryPool(operatorLimits)
   const account = memory.openAccount()
   const parts = { scheduler: createQueryScheduler(), account, signal: undefined }
-  const budget = createQueryBudget(operatorLimits, parts)
+  return { memory, budget: createQueryBudget(operatorLimits, parts) }
+}
+
+test('a block counts with as many attestations as are asked for, which are read once', () => {
+  const { memory, budget } = openBudget()
   const attested = createAttestedBlocks(2, budget)
   const read: number[] = []
   const counts = [1, 2, 3].map((seals, height) => attested.has(blockOf(height, seals, read)))
@@ -39,4 +44,15 @@ test('a block counts with as many attestations as are asked for, which are read 
   assert.equal(memory.heldBytes(), 3 * 128)
   budget.end(false)
   assert.equal(memory.heldBytes(), 0)
+})
+
+test('the attestations of a block count as 256 comparisons, once', () => {
+  const { budget } = openBudget()
+  const attested = createAttestedBlocks(1, budget)
+  const enough = Math.floor(maxRowComparisons / 256)
+  for (let height = 0; height < enough; height++) attested.has(blockOf(height, 1, []))
+  for (let time = 0; time < 2; time++) assert.ok(attested.has(blockOf(0, 1, [])))
+  assert.throws(() => attested.has(blockOf(enough, 1, [])), {
+    extensions: { code: 'GRAPHQL_COST_LIMIT' },
+  })
 })

@@ -17,6 +17,8 @@ const [first = '', second = '', third = ''] = identities
 const stored = identities.map((identity) => opaqueSeal(5, 'main', identity))
 const otherRoot: Seal = { ...opaqueSeal(5, 'main', first), merkleRoot: 'cd'.repeat(32) }
 const otherBlock = opaqueSeal(5, 'branch', second)
+/** Of another block, whose documents it says are those of this one. */
+const sameRoot: Seal = { ...otherBlock, merkleRoot: header.root }
 const [one, two, three] = stored
 assert.ok(one && two && three)
 
@@ -46,7 +48,7 @@ test('votes count each identity once for each root, those for what is stored fir
 })
 
 test('seals over other documents or of another block are no attestations', () => {
-  for (const seals of [[], [otherRoot], [otherBlock], [otherBlock, otherRoot]])
+  for (const seals of [[], [otherRoot], [otherBlock], [sameRoot], [otherBlock, otherRoot]])
     assert.deepEqual([attestationsOf(viewOf(seals)), attestationsAt(storeOf(seals), 5)], [0, 0])
   const none = { seals: () => [one], rowBlocks: { header: () => undefined } }
   assert.equal(attestationsAt(none as never, 5), 0)

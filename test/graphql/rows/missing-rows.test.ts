@@ -16,13 +16,13 @@ import {
 import type { Snapshot } from '../../../src/store/store.ts'
 
 const last = 14
-const anyHeights = fc.uniqueArray(fc.integer({ min: 1, max: last }), { maxLength: last })
+const anyHeights = fc.uniqueArray(fc.nat(last), { maxLength: last })
 
 /** Heights of which a Host has something, whether it makes sense together or not. */
 const anyStore = fc.record({
   /** Blocks that had a chance to be computed, and those that are still stored as a whole. */
   rowBlocks: anyHeights,
-  blocks: fc.option(fc.integer({ min: 1, max: last }), { nil: null }),
+  blocks: fc.option(fc.nat(last), { nil: null }),
   done: anyHeights,
   failures: anyHeights,
   from: fc.nat(last),
@@ -91,18 +91,21 @@ test('an answer names what it lacks of each View among the heights that it may b
   request.note(first, [[28, 40]])
   request.note(second, [[1, 2]])
   request.note({ name: 'Third', slot: 3 }, [[10, 10]])
+  request.note({ name: 'Fourth', slot: 4 }, [[9, 11]])
   const left = [
     { from: 1, to: 2 },
     { from: 8, to: 9 },
   ]
+  const one = { ...none, blocksLeft: 1, blocksFailed: 1 }
   assert.deepEqual(request.incomplete(), [
     { ...none, name: 'Second', blocksLeft: 4, left, blocksFailed: 1, failed: rangesOf([11]) },
     { ...none, name: 'First', blocksLost: 2, lost: [{ from: 28, to: 29 }] },
+    { ...one, name: 'Fourth', left: rangesOf([9]), failed: rangesOf([11]) },
   ])
   request.note(first, allHeights)
   request.note(first, [[1, 2]])
   assert.equal(request.incomplete()[1]?.blocksLeft, 9)
-  assert.deepEqual(asked, [2, 1, 3], 'worked out once for each View')
+  assert.deepEqual(asked, [2, 1, 3, 4], 'worked out once for each View')
   assert.equal(request.help, 'See there.')
 })
 

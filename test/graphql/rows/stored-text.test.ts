@@ -26,7 +26,7 @@ const values: fc.Arbitrary<JsonValue> = fc.oneof(texts, fc.constantFrom(null, 1,
 
 function isText(value: JsonValue, text: string): boolean {
   const out = createByteWriter()
-  writeRow(out, [value], 0)
+  writeRow(out, [value, 'next'], 0)
   const bytes = Buffer.from(out.bytes.subarray(0, out.at))
   const at = valuePlace(openRowPlaces(bytes, 0, bytes.length), 0) ?? bytes.length
   assert.deepEqual(readRowValue(bytes, at, bytes.length), value)

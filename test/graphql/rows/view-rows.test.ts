@@ -68,12 +68,13 @@ function openView({ broken = null as Broken | null, isStored = true } = {}) {
 
 test('a chunk is opened once for neighbours, and its bytes count until another is', () => {
   const { view, opened, noted, chunks, lookups } = openView()
-  const found = [0, 3, 4, 7, 5, 8, 11].map((at) => viewValue(rowAt(view, at), rows, 1))
-  assert.deepEqual(found, [0, 3, 4, 7, 5, 8, 11])
-  assert.deepEqual(opened, [0, 1, 2])
+  const positions = [0, 3, 4, 7, 5, 4, 8, 11, 1]
+  const found = positions.map((at) => viewValue(rowAt(view, at), rows, 1))
+  assert.deepEqual(found, positions)
+  assert.deepEqual(opened, [0, 1, 2, 0])
   const bytes = chunks.map(({ rawBytes }) => rawBytes)
   const [first = 0, second = 0, third = 0] = bytes
-  assert.deepEqual(noted.slice(1), [first, second - first, third - second])
+  assert.deepEqual(noted.slice(1), [first, second - first, third - second, first - third])
   assert.equal(lookups(), 1)
 })
 
@@ -116,9 +117,10 @@ test('a View has rows of a root and a number only where both are right', () => {
 test('rows that cannot be read say whose they are, each time', () => {
   const isOfView = (error: unknown): boolean => {
     assert.ok(error instanceof ServiceError)
-    const { code, message, facts } = error
+    const { code, message, facts, remedy } = error
     assert.equal(code, 'VIEWS_ROW_MALFORMED')
     assert.match(message, /^The View Counted, block 7: /)
+    assert.match(remedy ?? '', /^The store is damaged/)
     assert.deepEqual([facts['view'], facts['height']], ['Counted', 7])
     return true
   }
