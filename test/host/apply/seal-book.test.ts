@@ -23,11 +23,12 @@ const names = (seals: readonly Seal[]): string[] => seals.map(nameOf).sort()
 async function openBook(
   t: TestContext,
   storedBlock: string | null = null,
+  mostSigners = 256,
 ): Promise<{ book: SealBook; store: StoreWriter; stored(): string[] }> {
   const store = await openTestStore(t)
   const storedHash = (): string | undefined =>
     storedBlock === null ? undefined : namedHash(storedBlock)
-  const book = createSealBook({ store, storedHash, mostSigners: () => 256 })
+  const book = createSealBook({ store, storedHash, mostSigners: () => mostSigners })
   book.setAccepted(() => true)
   const stored = (): string[] => store.reader.read((snapshot) => names(snapshot.seals(5)))
   return { book, store, stored }
@@ -101,6 +102,21 @@ describe('a signer that seals more than it may', () => {
     assert.deepEqual(stored(), [nameOf(smallest)])
   })
 
+  test('has a smaller root taken for new, and not written before the larger one goes', async (t) => {
+    const { book, stored } = await openBook(t)
+    const [smaller, larger] = ['a', 'b']
+      .map((root) => sealOf(alice, 'block', root))
+      .sort((a, b) => (a.merkleRoot < b.merkleRoot ? -1 : 1))
+    assert.ok(smaller && larger)
+    assert.deepEqual(book.admit(5, [larger]), [larger])
+    await book.flush()
+    assert.deepEqual(book.admit(5, [smaller]), [smaller])
+    assert.deepEqual(book.takePending(5), [])
+    assert.deepEqual(stored(), [nameOf(larger)])
+    await book.flush()
+    assert.deepEqual(stored(), [nameOf(smaller)])
+  })
+
   test('has eight blocks a height and that which is stored, and takes nobody’s room', async (t) => {
     const { book, stored } = await openBook(t, 'stored')
     const blocks = Array.from({ length: 300 }, (_, index) => sealOf(alice, `made up ${index}`))
@@ -122,6 +138,15 @@ describe('a signer that seals more than it may', () => {
     assert.equal(book.admit(5, [sealOf(crowd[0] ?? '', 'other')]).length, 1)
     await book.flush()
     assert.equal(stored().length, 257)
+  })
+
+  test('takes the room of one signer, however many blocks it seals', async (t) => {
+    const { book } = await openBook(t, null, 2)
+    const twice = [sealOf(alice, 'block'), sealOf(alice, 'other')]
+    assert.deepEqual(book.admit(5, twice), twice)
+    const second = [sealOf(bob, 'block')]
+    assert.deepEqual(book.admit(5, second), second)
+    assert.deepEqual(book.admit(5, [sealOf('04'.repeat(33), 'block')]), [])
   })
 
   test('in whatever order its seals come, and whenever they are written, the same ones are kept', async (t) => {
