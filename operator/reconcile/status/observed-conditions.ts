@@ -96,7 +96,7 @@ export function peersStatement(
   const reporting = reportingReplicas(views)
   const { isolated, indirect } = peerReach(reporting, {
     siblings: siblingsOf(host, referred, reporting),
-    useless: new Set(foreign.map(peerIDOf)),
+    useless: new Set(foreign.flatMap((one) => peerIDOf(one) ?? [])),
   })
   if (missing.length > 0 && (isolated.length > 0 || reporting.length === 0)) {
     return missingGeneratorStatement(missing)
@@ -120,16 +120,15 @@ export function peersStatement(
   return { reason, message: texts.join(' ') }
 }
 
-/** Peer IDs of replicas, as far as they are known. One that says the ID of a Generator does not make that a replica. */
+/** Peer IDs of replicas. One that says the ID of a Generator does not make that a replica. */
 function siblingsOf(
   { status }: Host,
   referred: readonly Referred[],
   reporting: readonly ReportingReplica[],
-): Set<string | null | undefined> {
-  const said = reporting.map(({ view }) => view.peerID)
-  const known = (status?.nodes ?? []).map(({ peerID }) => peerID)
-  const own = new Set<string | null | undefined>([...said, ...known])
-  for (const one of referred) own.delete(peerIDOf(one))
+): Set<string> {
+  const own = new Set(reporting.flatMap(({ view }) => view.peerID ?? []))
+  for (const { peerID } of status?.nodes ?? []) if (peerID !== undefined) own.add(peerID)
+  for (const one of referred) own.delete(peerIDOf(one) ?? '')
   return own
 }
 

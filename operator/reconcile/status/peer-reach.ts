@@ -12,10 +12,10 @@ interface PeerReach {
 }
 
 interface KnownPeers {
-  /** Peer IDs of all replicas, as far as they are known. */
-  readonly siblings: ReadonlySet<string | null | undefined>
-  /** Peer IDs of which no block is of use, as far as they are known. */
-  readonly useless: ReadonlySet<string | undefined>
+  /** Peer IDs of all replicas. */
+  readonly siblings: ReadonlySet<string>
+  /** Peer IDs of which no block is of use. */
+  readonly useless: ReadonlySet<string>
 }
 
 export function peerReach(
