@@ -10,11 +10,10 @@ export async function requireFreePorts(
   host: string,
   ports: readonly (readonly [setting: string, port: number])[],
 ): Promise<void> {
-  const problems = await Promise.all(ports.map(([, port]) => problemOf(host, port)))
-  const refused = ports.flatMap(([setting, port], index) => {
-    const problem = problems[index] ?? null
-    return problem === null ? [] : [{ setting, port, problem }]
-  })
+  const tried = await Promise.all(
+    ports.map(async ([setting, port]) => ({ setting, port, problem: await problemOf(host, port) })),
+  )
+  const refused = tried.filter(({ problem }) => problem !== null)
   if (refused.length === 0) return
   const texts = [...Map.groupBy(refused, ({ problem }) => problem)].map(
     ([problem, found]) => `${found.map(nameOf).join(', ')} ${problem}`,

@@ -1,6 +1,7 @@
 /** Reads the health endpoints of the programs we started. */
 import { setTimeout as delay } from 'node:timers/promises'
 import { ServiceError } from '../errors.ts'
+import { membersOf } from '../json-object.ts'
 import { type HealthReport, paths } from '../service/contract.ts'
 
 const stepMs = 100
@@ -14,9 +15,8 @@ export async function readHealth(baseUrl: string): Promise<HealthReport | null> 
       headers: { accept: 'application/json' },
       signal: AbortSignal.timeout(requestTimeoutMs),
     })
-    const report: unknown = await response.json()
-    const isReport = typeof report === 'object' && report !== null && 'p2p' in report
-    return isReport ? (report as HealthReport) : null
+    const report: object = membersOf(await response.json())
+    return 'p2p' in report ? (report as HealthReport) : null
   } catch {
     return null
   }

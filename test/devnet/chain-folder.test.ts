@@ -89,11 +89,12 @@ test('each program has one secret, made once for its owner only, and the Host an
   const secret = await readFile(generator.secretPath, 'utf8')
   assert.equal((await stat(generator.secretPath)).mode & 0o777, 0o600)
   assert.equal((await stat(dirname(generator.secretPath))).mode & 0o777, 0o700)
-  assert.ok(secret.length > 40)
+  const bytesOf = (text: string): number => Buffer.from(text, 'base64url').length
+  assert.equal(bytesOf(secret), 32)
   assert.notEqual(await readFile(host.secretPath, 'utf8'), secret)
   openProgramFolder(folder, 'generator')
   assert.equal(await readFile(generator.secretPath, 'utf8'), secret)
-  assert.ok((await readFile(host.adminTokenPath, 'utf8')).length > 40)
+  assert.equal(bytesOf(await readFile(host.adminTokenPath, 'utf8')), 32)
   await assert.rejects(readFile(generator.adminTokenPath), { code: 'ENOENT' })
 })
 

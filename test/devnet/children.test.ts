@@ -121,10 +121,11 @@ test('no program outlives us, even when we are killed without a chance to act', 
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   const pid = Number(await firstLine(parent))
-  assert.ok(isAlive(pid))
+  const [isThere, hasGroup] = [isAlive(pid), isAlive(-pid)]
   parent.kill('SIGKILL')
   await once(parent, 'exit')
   while (isAlive(pid)) await delay(20)
+  assert.deepEqual([isThere, hasGroup], [true, true], 'no Ctrl-C for us reaches its group')
 })
 
 async function firstLine(child: ChildProcess): Promise<string> {

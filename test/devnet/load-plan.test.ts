@@ -83,8 +83,8 @@ test('what a transaction of the load may cost is bounded by its type', () => {
         : ['0x249f0', price, undefined, undefined],
     )
   }
-  const { gas, gasPrice } = tokenCreation(accounts)
-  assert.deepEqual([gas, gasPrice], ['0x1e8480', price])
+  const { from, gas, gasPrice } = tokenCreation(accounts)
+  assert.deepEqual([from, gas, gasPrice], [owner, '0x1e8480', price])
 })
 
 test('an access list names where the token keeps the balances of both', () => {
@@ -142,7 +142,7 @@ test('the token is created where there is none, and blocks of load go on where t
       expected,
     )
     t.mock.timers.tick(5_000)
-    await nextTurn()
+    for (let turn = 0; turn < 50; turn++) await nextTurn()
     assert.equal(blocksSent(asked).length, 2)
     t.mock.timers.reset()
   }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { forwardWarnings } from '../../src/devnet/program-log.ts'
+import { forwardWarnings, readError } from '../../src/devnet/program-log.ts'
 import { openReadableLog } from '../../src/devnet/readable-log.ts'
 import { ServiceError } from '../../src/errors.ts'
 
@@ -50,5 +50,14 @@ test("an error in a program's log is printed with its cause and remedy, and no s
   assert.equal(
     written((log) => forwardWarnings('host', line, log)),
     'error: host: write failed\nerror: disk full\n  because: ENOSPC\nWhat to do: Make room.\n',
+  )
+})
+
+test("an error in a program's log has the stack that was logged, or none", () => {
+  const plain = { name: 'Error', message: 'ENOSPC' }
+  assert.equal(readError(plain).stack, undefined)
+  assert.equal(
+    readError({ ...plain, stack: 'Error: ENOSPC\n    at there' }).stack,
+    'Error: ENOSPC\n    at there',
   )
 })

@@ -314,7 +314,7 @@ test('a View that is held up by something else says so in the log, unless others
   assert.deepEqual(begin()[0]?.heights, [3, 2, 1])
 })
 
-test('a block that was replaced before it came to its limit has not failed, and the new one is tried', async (t) => {
+test('a block that was replaced before it came to its limit has not failed; the new one is tried', async (t) => {
   const { begin, store, metric, state } = await openRoom(t, { blocks: 1 })
   const [job] = begin()
   await store.replaceBlocks(1, 1, [opaqueBlock(1, 5, 'other')])
