@@ -147,7 +147,7 @@ function add(state: State, job: LensJob): Promise<LensResult> {
     fail(state, pending, signal?.reason, 'aborted')
     withdraw(state, pending)
   }
-  signal?.addEventListener('abort', abort, { once: true })
+  signal?.addEventListener('abort', abort)
   return pending.settled.promise.finally(() => signal?.removeEventListener('abort', abort))
 }
 

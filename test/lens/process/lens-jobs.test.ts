@@ -221,6 +221,22 @@ describe('an aborted job', () => {
     assert.deepEqual([sent(), jobs.waiting, jobs.running], [[], 0, 0])
   })
 
+  test('that waits takes no other one with it that is to be done again', async (t) => {
+    const { add, sent, jobs } = openJobs(t, 2)
+    const controller = new AbortController()
+    const { signal } = controller
+    const aborted = [add('a', { signal })]
+    void add('b')
+    jobs.died(death, false)
+    aborted.push(add('c', { signal }))
+    controller.abort(new Error('enough'))
+    for (const each of aborted) await assert.rejects(each, { message: 'enough' })
+    sent()
+    jobs.free(0)
+    jobs.begin()
+    assert.deepEqual(sent(), ['2 to 0'])
+  })
+
   test('is not done again where the process ends before its thread', async (t) => {
     const { add, jobs } = openJobs(t)
     const controller = new AbortController()
