@@ -35,40 +35,36 @@ const maxRemembered = 1_000
 /** `threads` is how many jobs may be under way. */
 export function createTurns<J extends TurnJob>(threads: number): Turns<J> {
   const waiting = new Map<Priority, Map<string, J[]>>(priorities.map((each) => [each, new Map()]))
-  const counts = new Map<string, number>()
   const used = new Map<string, number>()
   /** What the View that was last chosen had used: one that comes back begins there, with no credit. */
   let present = 0
   const most = Math.max(1, threads - 1)
 
-  const count = (view: string, change: number): void => {
-    const left = (counts.get(view) ?? 0) + change
-    if (left > 0) counts.set(view, left)
-    else counts.delete(view)
-  }
+  const usedBy = (view: string): number => used.get(view) ?? 0
+  const waitingOf = (view: string): number =>
+    [...waiting.values()].reduce((sum, queues) => sum + (queues.get(view)?.length ?? 0), 0)
+  const allQueues = (): J[][] => [...waiting.values()].flatMap((queues) => [...queues.values()])
   const take = (job: J): void => {
     const queues = waiting.get(job.priority)
     const queue = queues?.get(job.view) ?? []
     queue.splice(queue.indexOf(job), 1)
     if (queue.length === 0) queues?.delete(job.view)
-    count(job.view, -1)
   }
   const isWaiting = (job: J): boolean =>
     waiting.get(job.priority)?.get(job.view)?.includes(job) === true
 
   return {
     get size() {
-      return [...counts.values()].reduce((sum, each) => sum + each, 0)
+      return allQueues().reduce((sum, queue) => sum + queue.length, 0)
     },
     add(job) {
       const { view, priority } = job
-      if ((counts.get(view) ?? 0) >= maxWaiting) throw busyError(view)
-      used.set(view, Math.max(used.get(view) ?? 0, present))
+      if (waitingOf(view) >= maxWaiting) throw busyError(view)
+      used.set(view, Math.max(usedBy(view), present))
       const queues = waiting.get(priority)
       const queue = queues?.get(view)
       if (queue === undefined) queues?.set(view, [job])
       else queue.push(job)
-      count(view, 1)
     },
     remove(job) {
       if (!isWaiting(job)) return false
@@ -82,10 +78,10 @@ export function createTurns<J extends TurnJob>(threads: number): Turns<J> {
         const views = [...(waiting.get(priority)?.keys() ?? [])].filter(
           (view) => running.filter((job) => job.view === view).length < most,
         )
-        const view = views.toSorted((a, b) => (used.get(a) ?? 0) - (used.get(b) ?? 0))[0]
+        const view = views.toSorted((a, b) => usedBy(a) - usedBy(b))[0]
         const job = view === undefined ? undefined : waiting.get(priority)?.get(view)?.[0]
         if (job === undefined) continue
-        present = Math.max(present, used.get(job.view) ?? 0)
+        present = Math.max(present, usedBy(job.view))
         take(job)
         return job
       }
@@ -99,7 +95,7 @@ export function createTurns<J extends TurnJob>(threads: number): Turns<J> {
       if (used.size > maxRemembered && oldest !== undefined) used.delete(oldest)
     },
     clear() {
-      const jobs = [...waiting.values()].flatMap((queues) => [...queues.values()].flat())
+      const jobs = allQueues().flat()
       for (const job of jobs) take(job)
       return jobs
     },

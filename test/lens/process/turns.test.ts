@@ -35,6 +35,12 @@ test('the View that took the least processor time is next, however much it has w
   ])
 })
 
+test('a new View comes before one that has used any time, however little', () => {
+  const turns = createTurns<Job>(1)
+  turns.charge('old', 0.5)
+  assert.deepEqual(order(turns, [job('old'), job('new')]), ['new', 'old'])
+})
+
 test('a View that comes back has no credit from the time in which it had nothing to do', () => {
   const turns = createTurns<Job>(1)
   order(turns, [job('rare')])
