@@ -52,6 +52,7 @@ async function openPair(
 
 describe('a Host beside one Generator', () => {
   test('stores what is gossiped, and knows how far the Generator is', async (t) => {
+    const beforeMs = Date.now()
     const { generator, host, chain } = await openPair(t, 3)
     const next = createChain({ count: 3, parent: last(chain), shape: shapes.tiny })
     await generator.publish(next)
@@ -60,6 +61,7 @@ describe('a Host beside one Generator', () => {
     await until(() => host.status.state().sourceHead === 6)
     assert.equal(host.status.gauges.lag(), 0)
     assert.deepEqual(host.status.state().gaps, [])
+    assert.ok((host.status.state().lastProcessedMs ?? 0) >= beforeMs)
     assert.ok(!host.captured.messages('info').includes('reorganisation followed'))
   })
 
