@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict'
+import { getEventListeners } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { describe, it, test } from 'node:test'
+import { Registry } from 'prom-client'
+import { openViewStreams } from '../../../src/host/streams/view-streams.ts'
+import { createLensMetrics } from '../../../src/lens/process/metrics.ts'
 import { buildLens, terminal } from '../../lens/support/lens.ts'
+import { captureLog } from '../../support/captured-log.ts'
+import { testNetwork } from '../../support/chain/sealed-blocks.ts'
 import { metricValue } from '../../support/metric-value.ts'
 import { engineChain, hostedView } from '../views/support/engine-room.ts'
 import { openStreamRoom } from './support/stream-room.ts'
@@ -53,6 +59,31 @@ test('rows that are computed for queries are counted, and values that are of ano
     ])
     assert.deepEqual([await counted('rows'), await counted('mismatches')], [12 * times, 12 * times])
   }
+})
+
+test('nothing is computed for a client that is gone, and nothing of a stream stays with it', async (t) => {
+  const registry = new Registry()
+  const streams = openViewStreams(
+    { storePath: '/nowhere', network: testNetwork, environment: {} },
+    {
+      ...{ log: captureLog().log, registry, lensMetrics: createLensMetrics(registry) },
+      onEnded: () => assert.fail('no process is started'),
+    },
+  )
+  t.after(() => streams.close())
+  const open = streams.of({ id: 'a View', wire: new Uint8Array() })
+  const request = { heights: [], withSource: false, maxMs: 60_000 }
+  const gone = open({ ...request, signal: AbortSignal.abort() })
+  await assert.rejects(gone.next(), { name: 'AbortError' })
+  const ended = 'viewmesh_host_view_stream_seconds_count'
+  assert.equal(await metricValue(registry, ended, { outcome: 'stopped' }), 1)
+
+  const { signal } = new AbortController()
+  const closed = open({ ...request, signal })
+  assert.equal(getEventListeners(signal, 'abort').length, 1)
+  for (let again = 0; again < 2; again++) closed.close()
+  assert.deepEqual(getEventListeners(signal, 'abort'), [])
+  await assert.rejects(closed.next(), { name: 'AbortError' })
 })
 
 describe('a lens that sums up', () => {
