@@ -1,6 +1,8 @@
 /** Registered Views on a whole Host, with the development registry in the place of the registry chain. */
 import assert from 'node:assert/strict'
 import { writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { zstdCompressSync } from 'node:zlib'
@@ -152,6 +154,31 @@ test('while the registry chain is away, the state says so at once, and what was 
   await registry.close()
   await until(async () => (await host.list()).registry?.state === 'away')
   assert.deepEqual(await host.names(), ['Kept'])
+})
+
+test('without a consensus RPC the registry chain is polled, once it has listed its Views', async (t) => {
+  const registry = await development(t)
+  await register(registry, ['Listed'])
+  const listing = Promise.withResolvers<void>()
+  const gate = createServer(async (request, response) => {
+    await listing.promise
+    const answer = await fetch(`${registry.lcdUrl}${request.url}`)
+    response.writeHead(answer.status).end(await answer.text())
+  })
+  await new Promise<void>((resolve) => gate.listen(0, '127.0.0.1', resolve))
+  t.after(() => {
+    gate.close()
+    gate.closeAllConnections()
+  })
+  const lcdUrl = `http://127.0.0.1:${(gate.address() as AddressInfo).port}`
+  const host = await openHost(t, await folder(t), { lcdUrl, cometUrl: '' })
+  const state = async (): Promise<string | undefined> => (await host.list()).registry?.state
+  assert.equal(await state(), 'connecting')
+  assert.equal((await host.post('Own')).status, 201)
+  listing.resolve()
+  await host.serves('Listed', 'Own')
+  await until(async () => (await state()) === 'polling')
+  assert.equal((await host.health()).report.registry?.served, 1)
 })
 
 test('local Views come first, then allowed ones, then the lowest heights; others are listed', async (t) => {
