@@ -7,7 +7,9 @@ import { openViewStreams } from '../../../src/host/streams/view-streams.ts'
 import { createLensMetrics } from '../../../src/lens/process/metrics.ts'
 import { buildLens, terminal } from '../../lens/support/lens.ts'
 import { captureLog } from '../../support/captured-log.ts'
+import { createChain } from '../../support/chain/block-factory.ts'
 import { testNetwork } from '../../support/chain/sealed-blocks.ts'
+import { storableBlock } from '../../support/chain/store-blocks.ts'
 import { metricValue } from '../../support/metric-value.ts'
 import { engineChain, hostedView } from '../views/support/engine-room.ts'
 import { openStreamRoom } from './support/stream-room.ts'
@@ -59,6 +61,22 @@ test('rows that are computed for queries are counted, and values that are of ano
     ])
     assert.deepEqual([await counted('rows'), await counted('mismatches')], [12 * times, 12 * times])
   }
+})
+
+test('rows that come in many pieces are in the order of their documents, and all of them counted', async (t) => {
+  const { room, serve, query } = await openStreamRoom(t)
+  const shape = { transactions: 50, logs: 0, entries: 0, calldataBytes: 4_000 }
+  await room.put(createChain({ count: 4, from: 100, shape }).map((block) => storableBlock(block)))
+  const type =
+    'type Made @materialized(if: false) { input: String transactionIndex: Int same: Int }'
+  serve(hostedView({ query: 'Transaction { input transactionIndex }', sdl: type }))
+  const { Made } = await query('{ Made(order: {same: ASC}) { input transactionIndex } }')
+  const indexes = Made.map((row: { transactionIndex: number }) => row.transactionIndex)
+  const ofEach = Array.from({ length: 50 }, (_, index) => index)
+  assert.deepEqual(indexes, [ofEach, ofEach, ofEach, ofEach].flat())
+  assert.ok(JSON.stringify(Made).length > 1024 * 1024)
+  const rows = 'viewmesh_host_view_stream_rows_total'
+  assert.equal(await metricValue(room.registry, rows), 200)
 })
 
 test('nothing is computed for a client that is gone, and nothing of a stream stays with it', async (t) => {
