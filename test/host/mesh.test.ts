@@ -141,7 +141,7 @@ describe('a Host beside one Generator', () => {
 
 describe('a Generator that follows its node through a reorganisation', () => {
   test('of 64 blocks: the Host ends equal to it', async (t) => {
-    const { generator, host, chain } = await openPair(t, 100)
+    const { generator, host, chain } = await openPair(t, 100, { env: { LOG_BLOCKS: 'true' } })
     const fork = forkChain(chain, 36, { count: 65, shape: shapes.empty })
     generator.dropAbove(36)
     generator.add(fork.slice(36, -1))
@@ -150,6 +150,10 @@ describe('a Generator that follows its node through a reorganisation', () => {
     assert.deepEqual(storedChain(host.reader), chainOf(generator))
     const { removed } = await host.captured.line('reorganisation followed')
     assert.equal(removed, 64)
+    const many = host.captured.lines.filter(
+      ({ msg, blocks }) => msg === 'block stored' && blocks !== 1,
+    )
+    assert.deepEqual(new Set(many.map(({ level }) => level)), new Set(['debug']))
   })
 
   test('while the Host was away: it notices with the first block it pulls', async (t) => {

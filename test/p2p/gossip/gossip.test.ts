@@ -172,6 +172,8 @@ test('peers of another network hear nothing of ours', async (t) => {
   })
   const line = await stranger.captured.line('a connected peer does not serve our network')
   assert.deepEqual([line.level, line['network']], ['warn', 'Other__Net'])
+  const quiet = await generator.captured.line('a connected peer does not serve our network')
+  assert.equal(quiet.level, 'debug', 'it has not named the stranger')
   await generator.p2p.publish(randomBytes(100))
   await assert.rejects(stranger.p2p.status(generator.id, AbortSignal.timeout(60_000)), {
     code: 'P2P_PULL_FAILED',
