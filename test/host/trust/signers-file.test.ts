@@ -44,6 +44,7 @@ test('a list is written where it is another one than before, and forgotten once'
   assert.deepEqual(await open(store, null), [[], 0])
   assert.deepEqual(await open(store, file), [['a', 'b'], 1])
   assert.deepEqual(await open(store, file), [['a', 'b'], 0])
+  assert.deepEqual(await open(store, fileOf('/signers', ['c'])), [['c'], 1])
   assert.deepEqual(await open(store, null), [[], 1])
   assert.deepEqual(await open(store, null), [[], 0])
 })
