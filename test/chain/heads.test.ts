@@ -194,12 +194,14 @@ test('a head that came before the WebSocket was subscribed is asked for then', a
     number++
     return { ...someHead, number }
   }
-  const parts = { log: captureLog().log, poll, onMode: () => undefined }
+  const { log, messages } = captureLog()
+  const parts = { log, poll, onMode: () => undefined }
   for await (const head of followHeads({ ...polled, socket }, parts, never)) {
     if (head.number === 2) break
     await asked.promise
     say(confirmation)
   }
+  assert.deepEqual(messages('warn'), [], 'who leaves the heads has not lost the WebSocket')
 })
 
 test('a WebSocket whose heads come within a poll interval after those of HTTP is kept', async (t) => {

@@ -57,6 +57,19 @@ test('a list that breaks off changes nothing', () => {
   assert.equal(listed(missed, 1, 2), 1)
 })
 
+test('what is remembered is counted over both lists and the events after them', () => {
+  const events = (...added: readonly number[]): number => {
+    const missed = createMissedViews(3)
+    listed(missed, 1)
+    missed.announced(idOf(2))
+    listed(missed, 1)
+    for (const index of added) missed.announced(idOf(index))
+    return listed(missed, 1, 2, 9)
+  }
+  assert.equal(events(3), 1)
+  assert.equal(events(3, 4), 0, 'a fourth one is too many')
+})
+
 test('where more was announced than is remembered, the next list counts nothing as missed', () => {
   const missed = createMissedViews(3)
   listed(missed, 1, 2)
