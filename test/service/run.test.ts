@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
 import { test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { stripVTControlCharacters } from 'node:util'
 import { type ChildProgram, startChild } from '../support/child-program.ts'
 
 interface Line {
@@ -136,4 +139,25 @@ test('a rejection nobody waits for ends the program, with its stack and without 
 test('many failures at once are reported once', async () => {
   const { stdout } = await start('fail', 'throw', 'reject').ended()
   assert.equal(lines(stdout).filter(({ level }) => level === 'fatal').length, 1)
+})
+
+test('at a terminal a failure and the lines of the log are text for people, in colour', () => {
+  const program = fileURLToPath(new URL('./support/example-program.ts', import.meta.url))
+  const command = `"${process.execPath}" --disable-warning=ExperimentalWarning "${program}" fail`
+  const { status, stdout } = spawnSync('script', ['-qec', command, '/dev/null'], {
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  assert.equal(status, 1)
+  const text = stripVTControlCharacters(stdout).replaceAll('\r', '')
+  const failure = [
+    'error: the example is misconfigured',
+    '  setting: EXAMPLE',
+    '  because: it was not set',
+    'What to do: Set EXAMPLE.',
+  ]
+  assert.deepEqual(text.split('\n').slice(0, failure.length), failure)
+  assert.match(text, /^\[\d\d:\d\d:\d\d\] INFO: example: ready$/m)
+  assert.doesNotMatch(text, /FATAL|\{"level"/)
+  assert.ok(stdout.includes('\u001b[32mINFO'))
 })
