@@ -73,9 +73,7 @@ function prettyStream(destination: DestinationStream | undefined): DestinationSt
 }
 
 function atThreeDepths(field: string): string[] {
-  return field.startsWith('[')
-    ? [field, `*${field}`, `*.*${field}`]
-    : [field, `*.${field}`, `*.*.${field}`]
+  return [field, `*.${field}`, `*.*.${field}`]
 }
 
 function withoutSecrets(secrets: readonly string[]): (line: string) => string {

@@ -141,23 +141,36 @@ test('many failures at once are reported once', async () => {
   assert.equal(lines(stdout).filter(({ level }) => level === 'fatal').length, 1)
 })
 
-test('at a terminal a failure and the lines of the log are text for people, in colour', () => {
+/** What a program that fails writes to a terminal; `pipe` takes its standard output away from that. */
+function atTerminal(pipe: string): { text: string; status: number | null; isColoured: boolean } {
   const program = fileURLToPath(new URL('./support/example-program.ts', import.meta.url))
   const command = `"${process.execPath}" --disable-warning=ExperimentalWarning "${program}" fail`
-  const { status, stdout } = spawnSync('script', ['-qec', command, '/dev/null'], {
+  const { status, stdout } = spawnSync('script', ['-qec', `${command}${pipe}`, '/dev/null'], {
     encoding: 'utf8',
     stdio: ['ignore', 'pipe', 'inherit'],
   })
-  assert.equal(status, 1)
   const text = stripVTControlCharacters(stdout).replaceAll('\r', '')
-  const failure = [
-    'error: the example is misconfigured',
-    '  setting: EXAMPLE',
-    '  because: it was not set',
-    'What to do: Set EXAMPLE.',
-  ]
-  assert.deepEqual(text.split('\n').slice(0, failure.length), failure)
+  return { text, status, isColoured: stdout.includes('\u001b[32mINFO') }
+}
+
+const failureLines = [
+  'error: the example is misconfigured',
+  '  setting: EXAMPLE',
+  '  because: it was not set',
+  'What to do: Set EXAMPLE.',
+].join('\n')
+
+test('at a terminal a failure and the lines of the log are text for people, in colour', () => {
+  const { text, status, isColoured } = atTerminal('')
+  assert.deepEqual([status, isColoured], [1, true])
+  assert.ok(text.startsWith(`${failureLines}\n`))
   assert.match(text, /^\[\d\d:\d\d:\d\d\] INFO: example: ready$/m)
   assert.doesNotMatch(text, /FATAL|\{"level"/)
-  assert.ok(stdout.includes('\u001b[32mINFO'))
+})
+
+test('a failure goes to the terminal and to the log where only that is piped', () => {
+  const { text } = atTerminal(' | cat')
+  assert.ok(text.includes(`${failureLines}\n`))
+  assert.match(text, /^\{"level":"fatal"/m)
+  assert.match(text, /^\{"level":"info".*"msg":"ready"\}$/m)
 })
