@@ -134,7 +134,6 @@ async function ask(
   maxBytes: number,
   signal: AbortSignal,
 ): Promise<unknown> {
-  signal.throwIfAborted()
   const { agent, base, headers, place } = state
   const deadline = AbortSignal.any([signal, AbortSignal.timeout(state.timeoutMs)])
   try {

@@ -244,7 +244,10 @@ test('the answer with a View has at most the bytes of the largest one, and no mo
   const read = await lcd.view(addressOf(1), never)
   assert.ok(read !== null && 'reason' in read, 'it is read, and has no View')
   text = ofLength(most + 1)
-  await assert.rejects(lcd.view(addressOf(1), never), { code: 'REGISTRY_ANSWER_TOO_LARGE' })
+  await assert.rejects(lcd.view(addressOf(1), never), {
+    code: 'REGISTRY_ANSWER_TOO_LARGE',
+    message: new RegExp(`has more than ${most} bytes$`),
+  })
 })
 
 test('stopping ends a request that is under way, with the reason of the signal', async (t) => {
@@ -296,8 +299,10 @@ test('a View is fetched with its bytes; another one in its place is refused', as
 })
 
 test('a closed client asks nothing more', async (t) => {
-  const lcd = await serve(t, pagesOf(1, 8))
+  const asked: number[] = []
+  const lcd = await serve(t, pagesOf(1, 8, asked))
   const stop = new AbortController()
   stop.abort(new Error('stopped'))
   await assert.rejects(lcd.page(null, 8, stop.signal), { message: 'stopped' })
+  assert.deepEqual(asked, [])
 })
