@@ -68,6 +68,19 @@ test('a View that the LCD cannot tell of is asked for three times, then taken fr
   }
 })
 
+test('a View that is to be asked for again does not keep the program from ending', async () => {
+  const timers = (): number =>
+    process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length
+  const before = timers()
+  const { queue, aborting, asked } = openQueue(() => null)
+  queue.add(announced('a'), 5)
+  while (asked.length === 0) await new Promise(setImmediate)
+  await new Promise(setImmediate)
+  assert.equal(timers(), before)
+  aborting.abort()
+  await queue.idle()
+})
+
 test('a View without bytes or height is left to a list, and asked for again at its next event', async () => {
   const { queue, asked, passed, counted } = openQueue(() => null)
   queue.add(announced('a', { wire: null }), 5)

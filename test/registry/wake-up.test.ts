@@ -4,6 +4,19 @@ import { createWakeUp } from '../../src/registry/wake-up.ts'
 
 const never = new AbortController().signal
 
+/** Timers that keep the program from ending. */
+const timers = (): number =>
+  process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length
+
+test('a pause does not keep the program from ending', async () => {
+  const wakeUp = createWakeUp()
+  const before = timers()
+  const pause = wakeUp.pause(60_000, never)
+  assert.equal(timers(), before)
+  wakeUp.wake()
+  assert.equal(await pause, true)
+})
+
 test('a pause ends when it is woken, and the next one lasts as long as it is to', async () => {
   const wakeUp = createWakeUp()
   const pause = wakeUp.pause(60_000, never)

@@ -10,6 +10,17 @@ const silent: FailureReport = {
   remedy: 'Look.',
 }
 
+/** Timers that keep the program from ending. */
+const timers = (): number =>
+  process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length
+
+test('failures that are looked for do not keep the program from ending', (t) => {
+  const before = timers()
+  const failureLog = openFailureLog({}, { log: captureLog().log, failures: () => [] })
+  t.after(() => failureLog.close())
+  assert.equal(timers(), before)
+})
+
 test('a lasting failure is logged once with its code and remedy, and once when it is over', async (t) => {
   const { log, line, lines } = captureLog()
   let now: FailureReport[] = [silent]

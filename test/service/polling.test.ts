@@ -3,6 +3,17 @@ import { test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import { openPolling } from '../../src/service/polling.ts'
 
+/** Timers that keep the program from ending. */
+const timers = (): number =>
+  process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length
+
+test('what is read again and again does not keep the program from ending', (t) => {
+  const before = timers()
+  const polling = openPolling(60_000, async () => undefined)
+  t.after(() => polling.close())
+  assert.equal(timers(), before)
+})
+
 test('one reading at a time begins after each interval, and none after the close', async (t) => {
   t.mock.timers.enable({ apis: ['setInterval'] })
   const readings: PromiseWithResolvers<void>[] = []
