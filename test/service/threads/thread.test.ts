@@ -129,7 +129,7 @@ test('closing aborts running requests, waits for their results, then closes the 
 test('a request while it closes is aborted, and is no failure of the program', async () => {
   const { thread, fatal } = await open({ hangClose: true }, 200)
   const closing = thread.close()
-  for (const name of ['wait', 'aborted'] as const)
+  for (const name of ['aborted', 'wait'] as const)
     await assert.rejects(thread.request(name, undefined), { name: 'AbortError' })
   await closing
   assert.deepEqual(fatal, [])
