@@ -101,6 +101,22 @@ for (const [what, status, body, code] of [
     await assert.rejects(findRegistrationFailure(url, address, never), { code })
   })
 
+test('an answer that is no JSON is told from one that lacks something, and from none in time', async (t) => {
+  for (const [body, what] of [
+    ['<html>', 'it is not JSON'],
+    ['{"result":{}}', 'it has no list of transactions'],
+  ] as const)
+    await assert.rejects(findRegistrationFailure(await serve(t, 200, body), address, never), {
+      message: new RegExp(` is not usable: ${what}$`),
+    })
+  const late = AbortSignal.abort(new DOMException('too late', 'TimeoutError'))
+  t.mock.method(AbortSignal, 'timeout', () => late)
+  await assert.rejects(findRegistrationFailure('http://127.0.0.1:1', address, never), {
+    code: 'REGISTRY_UNREACHABLE',
+    message: /does not answer: too late/,
+  })
+})
+
 test('a refusal says the code or the status of the answer', async (t) => {
   for (const [status, body, what, facts] of [
     [500, '{"error":{"code":-32603}}', 'a search for a transaction', { rpcCode: -32603 }],
