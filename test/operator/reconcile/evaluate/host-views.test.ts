@@ -13,7 +13,7 @@ import { selectedHosts } from '../../../../operator/reconcile/evaluate/view-situ
 import { viewConfigName, viewPartName } from '../../../../operator/resources/names/names.ts'
 import type { KubernetesObject } from '../../../../operator/runtime/client/kubernetes-object.ts'
 import { readHost } from '../../../support/resources/operator-cases.ts'
-import { plainDefinition, viewWith } from '../../../support/resources/view-cases.ts'
+import { plainDefinition, registration, viewWith } from '../../../support/resources/view-cases.ts'
 import { viewOf } from '../../support/operator-view.ts'
 
 const minimal = readHost('host-minimal')
@@ -123,6 +123,18 @@ test('a Host has the Views that select it and are of its chain', () => {
     parts.map((part) => Object.keys(part ?? {})).filter((files) => files.length > 0),
     [[fileOf('1')]],
   )
+})
+
+test('a View that is to be registered is on Hosts once its ID is that of its file', () => {
+  const view = viewNamed('x', { viewID: idOf('1') })
+  const registered = { ...view, spec: { ...view.spec, registration } }
+  const filesOf = (of: ViewResource, file: string): string[] =>
+    placedViews(clusterOf(of, keeping(of, file)), host).parts.flatMap((part) =>
+      Object.keys(part ?? {}),
+    )
+  assert.deepEqual(filesOf(registered, fileOf('1')), [fileOf('1')])
+  assert.deepEqual(filesOf(registered, fileOf('2')), [])
+  assert.deepEqual(filesOf(view, fileOf('2')), [fileOf('2')])
 })
 
 test('a Host keeps a View that it has while the View is paused or its ConfigMap missing', () => {

@@ -65,6 +65,7 @@ test('a lost keys claim says by which annotation a restored one is known', () =>
   const messageOf = (given: Partial<ReplicaIdentity>): string =>
     planIdentity(host, [{ ...replica, ...given }], true).problem?.message ?? ''
   const gone = messageOf({ claim: null })
+  assert.match(gone, /^Claim keys-mainnet-host-0 is gone, and with it/)
   assert.ok(
     gone.includes(
       'restore the claim from your backup, or bind it to its old volume where that was kept, with the annotation viewmesh.io/keyring-fingerprint: "abc"; to begin with new keys under the same peer ID, delete the Host and create the Host again.',
@@ -72,7 +73,10 @@ test('a lost keys claim says by which annotation a restored one is known', () =>
     gone,
   )
   const going = messageOf({ claim: { ...claim, isTerminating: true } })
-  assert.ok(going.includes('delete pod mainnet-host-0 and the Host and create'), going)
+  assert.match(going, /^Claim keys-mainnet-host-0 is being deleted, and with it/)
+  const ofNobody = messageOf({ claim: { ...claim, isTerminating: true }, known: null })
+  for (const message of [going, ofNobody])
+    assert.ok(message.includes('delete pod mainnet-host-0 and the Host and create'), message)
   assert.ok(
     going.includes(
       `: keep its volume by kubectl patch pv pv-1 --patch '{"spec":{"persistentVolumeReclaimPolicy":"Retain"}}', then kubectl delete pod mainnet-host-0 --namespace apps, which holds the claim; once the claim is gone, kubectl patch pv pv-1 --type json --patch '[{"op":"remove","path":"/spec/claimRef/uid"}]', and create the claim again with volumeName pv-1, with the annotation viewmesh.io/keyring-fingerprint: "abc"; to`,
@@ -85,6 +89,7 @@ test('a lost keys claim says by which annotation a restored one is known', () =>
   const empty = messageOf({
     claim: { uid: 'another', fingerprint: null, isTerminating: false, volumeName: null },
   })
+  assert.match(empty, /^Claim keys-mainnet-host-0 was replaced by an empty one, and with it/)
   assert.ok(empty.includes('delete this claim and the Host and create'), empty)
 })
 
@@ -132,6 +137,8 @@ test('a claim whose identity nobody remembers is all that has to go before a new
   )
   const remembered = messageOf({})
   assert.ok(remembered.includes('delete this claim and the Host and create the Host again'))
+  const unmarked = messageOf({ known: null, claim: { ...claim, fingerprint: null } })
+  assert.ok(unmarked.includes('opens with nothing else (fingerprint unknown)'), unmarked)
 })
 
 test('what stops a replica after the first says how those before it go on', () => {
@@ -212,6 +219,10 @@ test('a key that another resource has is refused, with the name of that one and 
     },
   )
   assert.equal(sharedKeyProblem(own, [replica], []), null)
+  const second = { ...replica, ordinal: 1, key: 'other' }
+  const shared = [{ holder: 'apps/main', fingerprint: 'other' }]
+  const { message } = sharedKeyProblem(own, [replica, second], shared) ?? assert.fail()
+  assert.match(message, /^Key "1" of Secret mine is a key of Host apps\/main too/)
 })
 
 test('a resource of another namespace that has a key is not named to who reads the status', () => {
