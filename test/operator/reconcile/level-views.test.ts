@@ -10,7 +10,7 @@ import { maxPartBytes, maxViewParts } from '../../../operator/resources/pod/plac
 import type { KubernetesObject } from '../../../operator/runtime/client/kubernetes-object.ts'
 import { ServiceError } from '../../../src/errors.ts'
 import { readHost } from '../../support/resources/operator-cases.ts'
-import { plainDefinition, viewWith } from '../../support/resources/view-cases.ts'
+import { plainDefinition, registration, viewWith } from '../../support/resources/view-cases.ts'
 import { viewOf } from '../support/operator-view.ts'
 
 const minimal = readHost('host-minimal')
@@ -105,12 +105,13 @@ test('Views that have to be written are placed at every reconcile until they are
   }
 })
 
-test('a View that is paused, or gets another ID, is placed again', () => {
+test('a View that is to be registered, is paused, or gets another ID, is placed again', () => {
   const { cluster, unpacked } = watched([host, ...views, ...kept, part] as never, new Map())
   const { placed } = createHostPlaces(cluster, nobody)
   placed(host)
   const [{ value: view } = assert.fail('there is no View')] = cluster.resources.View.list()
   for (const change of [
+    () => Object.assign(view, { spec: { ...view.spec, registration } }),
     () => Object.assign(view, { spec: { ...view.spec, paused: true } }),
     () => Object.assign(view, { status: { viewID: fileOf(99).replace('.view', '') } }),
   ]) {
