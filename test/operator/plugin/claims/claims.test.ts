@@ -153,6 +153,17 @@ test('a StatefulSet of a chart without a resource uses its claims, all of them w
   assert.equal(await userOf('data-mainnet-host-1'), 'StatefulSet mainnet-host')
 })
 
+test('claims of a Generator are its own, and no other StatefulSet uses them', async () => {
+  putClaim('data-mainnet-generator-0', { marks: { [labels.name]: 'generator' } })
+  const set = { spec: { replicas: 2 } } as KubernetesObject
+  const path = '/apis/apps/v1/namespaces/apps/statefulsets'
+  room.server.put(`${path}/another-generator`, set)
+  const { stdout } = await runPlugin(room.client, ['claims', 'generator/mainnet'])
+  assert.match(stdout, /^data-mainnet-generator-0 +generator\/mainnet +unused /m)
+  room.server.put(`${path}/mainnet-generator`, set)
+  assert.equal(await userOf('data-mainnet-generator-0'), 'StatefulSet mainnet-generator')
+})
+
 test('a StatefulSet that says no number of replicas has one', async () => {
   for (const name of ['data-mainnet-host-0', 'data-mainnet-host-1']) putClaim(name)
   putSet()
@@ -200,7 +211,7 @@ test('an identity goes only by its own name, and not by that of another claim', 
   assert.equal(refused.code, 2)
   assert.match(
     refused.stderr,
-    /or give the identity up with --yes-delete-identity keys-mainnet-host-1/,
+    /while the host exists\), or give the identity up with --yes-delete-identity keys-mainnet-host-1/,
   )
   const right = ['claims', 'delete', first, '--yes-delete-identity', first]
   assert.equal((await runPlugin(room.client, right)).code, 0)

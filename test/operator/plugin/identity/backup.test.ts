@@ -137,7 +137,10 @@ test('where a program does not run, a pod without rights mounts its claim, besid
 test('a keyring of a person is said to be theirs, and a pod without a machine holds no volume', async () => {
   const cluster = putHost(1)
   const { spec, ...rest } = room.server.get(hostPath) as KubernetesObject & Host
-  const identity = { ...spec.identity, secretRef: { name: 'mainnet-host-keyring' } }
+  const identity = { ...spec.identity, secretRef: { name: 'my-keys' } }
+  const { data } = putKeyring(room.server, wanted.replicas)
+  room.server.put('/api/v1/namespaces/apps/secrets/my-keys', { data } as never)
+  room.server.remove('/api/v1/namespaces/apps/secrets/mainnet-host-keyring')
   const podTemplate = { spec: { tolerations: [{ key: 'a' }] } }
   room.server.put(hostPath, { ...rest, spec: { ...spec, identity, podTemplate } } as never)
   putReplica(room.server, 0, { phase: 'Pending' })
@@ -146,7 +149,7 @@ test('a keyring of a person is said to be theirs, and a pod without a machine ho
   room.server.put(path, { ...pod, spec: { nodeSelector: { disk: 'fast' } } } as KubernetesObject)
   const { code, stdout } = await backUp(cluster, '-f', '-')
   assert.equal(code, 0)
-  assert.deepEqual(JSON.parse(stdout).keyring, { secret: 'mainnet-host-keyring', isOwn: true })
+  assert.deepEqual(JSON.parse(stdout).keyring, { secret: 'my-keys', isOwn: true })
   const [{ spec: helper } = {}, anywhere] = cluster.helpers
   assert.deepEqual([helper?.nodeSelector, helper?.affinity], [{ disk: 'fast' }, undefined])
   assert.deepEqual(anywhere?.spec?.tolerations, [{ key: 'a' }], 'there is no StatefulSet')

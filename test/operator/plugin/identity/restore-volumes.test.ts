@@ -57,8 +57,11 @@ test('a claim is made of the class and size of the backup, or those of the Host 
 
 test('of a backup without a class the claim has none, and nobody is asked for one', async () => {
   refuse(classes, 422, 'Invalid')
-  const none = { ...backup, storage: { size: '1Gi', storageClassName: null } }
-  assert.equal((await restore(volumesCluster(room.server), none)).code, 0)
+  const replicas = backup.replicas.map((replica) => ({ ...replica, peerID: null }))
+  const none = { ...backup, replicas, storage: { size: '1Gi', storageClassName: null } }
+  const { code, stderr } = await restore(volumesCluster(room.server), none)
+  assert.equal(code, 0)
+  assert.match(stderr, /signs as [0-9a-f]{66}, peer ID as before\n/)
   assert.deepEqual(made(), [undefined, '1Gi'])
 })
 

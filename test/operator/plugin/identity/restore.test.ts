@@ -221,8 +221,12 @@ const obstacles: Readonly<
     },
     /Host elsewhere\/mainnet has this identity: delete it first, since two programs with one key sign against each other/,
   ],
-  'a class that does not exist': [
-    () => room.server.remove(classPath),
+  'a class that does not exist, be it of one claim,': [
+    (cluster) => {
+      const { keyringFingerprint: mark, keyFile } = first
+      putKeysClaim(room.server, cluster, 0, { mark, keyFile })
+      room.server.remove(classPath)
+    },
     /there is no StorageClass fast here: name another with --storage-class/,
   ],
 }
