@@ -155,11 +155,13 @@ test('a StatefulSet of a chart without a resource uses its claims, all of them w
 
 test('claims of a Generator are its own, and no other StatefulSet uses them', async () => {
   putClaim('data-mainnet-generator-0', { marks: { [labels.name]: 'generator' } })
+  putClaim('data-mainnet-host-0')
   const set = { spec: { replicas: 2 } } as KubernetesObject
   const path = '/apis/apps/v1/namespaces/apps/statefulsets'
   room.server.put(`${path}/another-generator`, set)
   const { stdout } = await runPlugin(room.client, ['claims', 'generator/mainnet'])
   assert.match(stdout, /^data-mainnet-generator-0 +generator\/mainnet +unused /m)
+  assert.doesNotMatch(stdout, /host/, 'a Host of this name has others')
   room.server.put(`${path}/mainnet-generator`, set)
   assert.equal(await userOf('data-mainnet-generator-0'), 'StatefulSet mainnet-generator')
 })

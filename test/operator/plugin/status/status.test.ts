@@ -161,7 +161,7 @@ test('many resources are a table, and below it what wants attention', () => {
   const summaries = [
     summaryOf(hostWith(well), behind),
     summaryOf(hostWith({ observedGeneration: -1 }, { name: 'young' }), behind),
-    summaryOf(hostWith({ ...well, conditions: [ready, storage] }, { name: 'quiet' }), behind),
+    summaryOf(hostWith({ ...well, conditions: [storage, ready] }, { name: 'quiet' }), behind),
   ]
   const lines = [
     ...overviewLines(summaries),
@@ -187,6 +187,8 @@ test('Ready for an older spec is not ready, and the screen says which it is abou
   const { isReady, remark } = summaryOf(hostWith(well, { generation: 2 }), behind)
   assert.equal(isReady, false)
   assert.match(String(remark), /not looked at the newest spec yet \(generation 2, seen 1\)/)
+  const unseen = summaryOf(hostWith({ ...well, observedGeneration: 0 }), behind)
+  assert.match(String(unseen.remark), /not looked at the newest spec yet \(generation 1, seen 0\)/)
 })
 
 const waiting = { image: '', imageID: '', ready: false, restartCount: 5 }
@@ -197,6 +199,17 @@ const states: readonly (readonly [string, V1Pod['status'], string])[] = [
     {
       phase: 'Running',
       containerStatuses: [
+        { ...waiting, name: 'host', state: { waiting: { reason: 'CrashLoopBackOff' } } },
+      ],
+    },
+    'CrashLoopBackOff',
+  ],
+  [
+    'crashes beside a container that runs',
+    {
+      phase: 'Running',
+      containerStatuses: [
+        { ...waiting, name: 'beside', state: { running: {} } },
         { ...waiting, name: 'host', state: { waiting: { reason: 'CrashLoopBackOff' } } },
       ],
     },
@@ -342,7 +355,9 @@ function putHost(host: Host): void {
 
 test('status ends with 0 where all is ready, and with 1 where one is not', async () => {
   putHost(hostWith(well))
-  assert.equal((await runPlugin(room.client, ['status', 'host/mainnet'])).code, 0)
+  const one = await runPlugin(room.client, ['status', 'host/mainnet'])
+  assert.equal(one.code, 0)
+  assert.match(one.stdout, /^Host apps\/mainnet is ready\n/)
   assert.equal((await runPlugin(room.client, ['status'])).code, 0)
   room.server.put(`${hosts}/young`, hostWith({}, { name: 'young' }))
   assert.equal((await runPlugin(room.client, ['status', 'host/mainnet'])).code, 0)

@@ -111,7 +111,9 @@ test('status of a View ends with 0 where all serve it; as JSON it has all that t
   const { code, stdout } = await runPlugin(room.client, ['status', 'view/payments', '-o', 'json'])
   const { kind, state, hosts } = JSON.parse(stdout)
   assert.deepEqual([code, kind, state, hosts], [0, 'View', 'live', failing.hosts])
-  assert.equal((await runPlugin(room.client, ['status', 'views.viewmesh.io/payments'])).code, 0)
+  const one = await runPlugin(room.client, ['status', 'views.viewmesh.io/payments'])
+  assert.equal(one.code, 0)
+  assert.match(one.stdout, /^View apps\/payments is ready\n/)
   assert.equal((await runPlugin(room.client, ['status'])).code, 0)
 })
 
