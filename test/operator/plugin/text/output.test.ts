@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { PassThrough } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { test } from 'node:test'
+import { setImmediate } from 'node:timers/promises'
 import { ageOf } from '../../../../operator/plugin/text/age.ts'
 import { createOutput } from '../../../../operator/plugin/text/output.ts'
 
@@ -30,6 +31,7 @@ test('something long waits until whoever reads it has room', async () => {
   const written: string[] = []
   const first = output.next('more than sixteen bytes').then(() => written.push('first'))
   const second = first.then(() => output.next('second'))
+  await setImmediate()
   assert.equal(stdout.writableNeedDrain, true)
   assert.deepEqual(written, [])
   stdout.resume()

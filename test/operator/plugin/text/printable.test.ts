@@ -50,5 +50,6 @@ test('columns are as wide as their widest cell, whichever row it is in', () => {
 
 test('sentences are broken between words, and a word that is too long is left whole', () => {
   assert.deepEqual(wrapped('one two three-and-more four', 8), ['one two', 'three-and-more', 'four'])
+  assert.deepEqual(wrapped('three-and-more one four', 8), ['three-and-more', 'one four'])
   assert.deepEqual(wrapped('', 8), [''])
 })
