@@ -188,6 +188,7 @@ test('Ready for an older spec is not ready, and the screen says which it is abou
   assert.equal(isReady, false)
   assert.match(String(remark), /not looked at the newest spec yet \(generation 2, seen 1\)/)
   const unseen = summaryOf(hostWith({ ...well, observedGeneration: 0 }), behind)
+  assert.match(String(summaryOf(hostWith({}), behind).remark), /^No operator has looked at it yet/)
   assert.match(String(unseen.remark), /not looked at the newest spec yet \(generation 1, seen 0\)/)
 })
 

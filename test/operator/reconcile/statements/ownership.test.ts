@@ -50,6 +50,7 @@ test('an object goes with any of its owners, and with a former namesake only whe
   assert.deepEqual(owners, [{ apiVersion, kind, name, uid }])
   assert.deepEqual(ownersOf(undefined), [])
   assert.deepEqual([isOwnedBy(host, owners), isOfFormer(host, owners)], [false, true])
+  assert.equal(isOfFormer(host, [...owners, ...others]), true)
   const both = [...owners, own]
   assert.deepEqual([isOwnedBy(host, both), isOfFormer(host, both)], [true, false])
   assert.deepEqual([isOwnedBy(host, others), isOfFormer(host, others)], [false, false])

@@ -6,6 +6,7 @@ import {
   problemOf,
   problemOfSpec,
 } from '../../../../operator/reconcile/statements/problem.ts'
+import { ServiceError } from '../../../../src/errors.ts'
 import { readHost } from '../../../support/resources/operator-cases.ts'
 import { refusedApply } from '../../support/operator-findings.ts'
 
@@ -85,4 +86,7 @@ test('a namespace on its way out is no problem of anybody', () => {
   )
   assert.equal(problemOf(error), null)
   assert.equal(isPassing(error), true)
+  assert.equal(isPassing(new ServiceError('OPERATOR_LEAVING', 'it is still there')), true)
+  assert.equal(isPassing(refusedApply(500, 'try again')), false)
+  assert.equal(isPassing(new Error('a mistake of ours')), false)
 })

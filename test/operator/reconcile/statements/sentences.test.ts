@@ -19,4 +19,5 @@ test('one full stop is between a failure and what to do about it', () => {
   ])
   for (const message of ['It failed', 'It failed.'])
     assert.equal(remedied({ message, remedy: 'Try again.' }), 'It failed. Try again.')
+  assert.equal(remedied({ message: 'It failed', remedy: undefined }), 'It failed')
 })

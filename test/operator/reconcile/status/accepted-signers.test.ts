@@ -33,6 +33,14 @@ test('every signer that a replica accepts is in status once, as the first replic
   ])
 })
 
+test('signers are in the order of their identities, whichever replica accepts them', () => {
+  const views = [3, 1, 2].map((digit) => saying(signer(digit, 'file')))
+  assert.deepEqual(
+    said({}, ...views),
+    [1, 2, 3].map((digit) => signer(digit, 'file')),
+  )
+})
+
 test('what replicas said stays until all that run were asked, and while none answers', () => {
   const before = { acceptedSigners: [signer(1, 'file')] }
   const view = saying(signer(2, 'file'))

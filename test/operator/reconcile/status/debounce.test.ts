@@ -89,4 +89,12 @@ test('a warning that has passed is not recorded', () => {
 test('what stops the operator itself is recorded at once', () => {
   const stalled = { Stalled: { reason: 'Forbidden', message: 'no right' } } as const
   assert.deepEqual(toldOf([[0, stalled]]), [['Warning Forbidden', 'again in null']])
+  const failing = { Ready: { reason: 'PodsFailing', message: 'it crashes' } } as const
+  assert.deepEqual(
+    toldOf([
+      [0, failing],
+      [debounceMs, failing],
+    ]),
+    [['Warning PodsFailing', 'again in null'], ['again in null']],
+  )
 })

@@ -29,6 +29,17 @@ test('of a stopped resource only how it goes on is said anew, and all else stays
   ])
 })
 
+test('of what only a person can mend nothing is said to go on', () => {
+  const problem = { reason: 'Forbidden', message: 'no right' } as const
+  const { conditions: found } = stoppedStatus(host, { problem, error: null, waiting: null }, unread)
+  const { message } = problem
+  assert.deepEqual(found, [
+    { type: 'Ready', status: 'False', reason: 'Stalled', message },
+    { type: 'Stalled', status: 'True', reason: 'Forbidden', message },
+    kept,
+  ])
+})
+
 test('what is no failure of a service is looked for in the log of the operator', () => {
   assert.equal(saidOf(new Error('ours'))[0]?.message, 'See the log of the operator, and report it.')
 })
