@@ -154,11 +154,12 @@ function shareOf(shares: Map<string, SignerShare>, owner: string): SignerShare {
   return share
 }
 
+/** Gives a block another body, or none; its documents are those of the one before, and go with it. */
 function setBody(state: State, entry: Entry, body: Uint8Array | null): void {
   const change = (body?.length ?? 0) - (entry.block.body?.length ?? 0)
   shareOf(state.shares, entry.owner).bytes += change
   state.bytes += change
-  entry.block = { ...entry.block, body, documents: body === null ? null : entry.block.documents }
+  entry.block = { ...entry.block, body, documents: null }
 }
 
 /** Removes the oldest blocks of a signer that has too many, and bytes of all that hold more than their share. */

@@ -70,7 +70,9 @@ function counting(
 
 /** When the answer may change by the passing of time alone; null when it cannot. */
 export function nextCountMs(accepted: readonly Signer[], time: CountingTime): number | null {
-  const ends = accepted.map(({ heardMs }) => (heardMs === null ? 0 : heardMs + heardForMs + 1))
+  const ends = accepted.flatMap(({ heardMs }) =>
+    heardMs === null ? [] : [heardMs + heardForMs + 1],
+  )
   const begins = [time.startedMs + heardForMs + 1, time.startedMs + patienceMs]
   const later = [...ends, ...begins].filter((endMs) => endMs > time.nowMs)
   return later.length === 0 ? null : Math.min(...later)
@@ -91,6 +93,6 @@ function isCatchingUp({ head }: Signer): boolean {
 
 /** The height that more than half of these signers have reached; null where there is none. */
 export function reachedHeight(signers: readonly Signer[]): number | null {
-  const heights = signers.map(({ head }) => head?.number ?? 0).sort((a, b) => b - a)
+  const heights = signers.flatMap(({ head }) => head?.number ?? []).sort((a, b) => b - a)
   return heights[Math.floor(signers.length / 2)] ?? null
 }

@@ -41,8 +41,7 @@ function commonAncestor(blocks: KnownBlocks, links: readonly BlockRef[]): BlockR
     const [first] = lowered
     if (first === undefined || lowered.every(({ hash }) => hash === first.hash))
       return first ?? null
-    const level = first.number - 1
-    const below = lowered.map((link) => (level < 0 ? undefined : ancestorAt(blocks, link, level)))
+    const below = lowered.map((link) => ancestorAt(blocks, link, first.number - 1))
     if (below.includes(undefined)) return null
     lowered = below.filter((link) => link !== undefined)
   }

@@ -77,7 +77,7 @@ function headWants(blocks: KnownBlocks, signer: Signer, facts: WantFacts): Want[
   const { head, identity: purpose } = signer
   if (head === null || head.number < facts.floor) return []
   const known = findBlock(blocks, head.number, head.hash)
-  const { linked, unlinked } = sealedTops(blocks, signer)
+  const { linked, unlinked } = sealedTops(blocks, purpose, head.number)
   const base = Math.max(facts.head, facts.windowFloor - 1, linked?.number ?? -1)
   const top = known ?? unlinked[0]
   const missing = top === undefined ? null : missingBelow(blocks, top)
@@ -90,13 +90,14 @@ function headWants(blocks: KnownBlocks, signer: Signer, facts: WantFacts): Want[
   return [...below, wantOf(purpose, from, head.number, head.hash)]
 }
 
-/** The highest block of a signer whose ancestry is known, and those above it whose is not, the highest first. */
+/** The highest block of a signer up to a height whose ancestry is known, and those above it whose is not, the highest first. */
 function sealedTops(
   blocks: KnownBlocks,
-  { identity, head }: Signer,
+  identity: string,
+  most: number,
 ): { readonly linked: BlockRef | undefined; readonly unlinked: readonly BlockRef[] } {
   const unlinked: BlockRef[] = []
-  for (const link of blocks.sealedBy(identity, head?.number ?? 0)) {
+  for (const link of blocks.sealedBy(identity, most)) {
     if (footOf(blocks, link).isLinked) return { linked: link, unlinked }
     unlinked.push(link)
   }

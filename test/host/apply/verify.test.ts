@@ -145,6 +145,23 @@ describe('seals of one message that state different things are refused', () => {
       const finding = verifyMessage(both, contextWith())
       assert.equal(finding.kind === 'breach' && finding.rule, 'one-statement')
     })
+
+  test('of another network, rightly signed', () => {
+    const other = misstated({ network: 'Ethereum__Sepolia' })
+    for (const seals of [
+      [first.seal, other],
+      [other, first.seal],
+    ]) {
+      const finding = verifyMessage(encodeSealedBlock(seals, first.body), contextWith())
+      assert.equal(finding.kind === 'breach' && finding.rule, 'own-network')
+    }
+  })
+
+  test('and so are those of one signer, though they state the same', () => {
+    const twice = [first.seal, { ...first.seal, createdAt: '2030-01-01T00:00:00Z' }]
+    const finding = verifyMessage(encodeSealedBlock(twice, first.body), contextWith())
+    assert.equal(finding.kind === 'breach' && finding.rule, 'one-statement')
+  })
 })
 
 describe('what is accepted', () => {
@@ -163,6 +180,17 @@ describe('what is accepted', () => {
         verifyMessage(encodeSealedBlock([first.seal, byBob], body), storedFirst),
         sealed(byBob),
       )
+  })
+
+  test('[ACCEPT] and then without unpacking the documents that are here once more', () => {
+    const again = encodeSealedBlock([first.seal, byBob], first.body)
+    const within = { ...storedFirst, maxRawBytes: 1 }
+    assert.deepEqual(verifyMessage(again, within), sealed(byBob))
+    const count = first.seal.cidCount
+    const gone = { ...within, documents: () => ({ count, body: () => null }) }
+    const finding = verifyMessage(again, gone)
+    assert.equal(finding.kind === 'breach' && finding.rule, 'sound-documents')
+    assert.deepEqual(verifyMessage(again, { ...gone, maxRawBytes: 1024 * 1024 }), sealed(byBob))
   })
 
   test('[ACCEPT] and with whatever documents where it was pulled: nobody else gets them', () => {
@@ -185,10 +213,11 @@ describe('what is accepted', () => {
     assert.equal(verifyMessage(first.bytes, context).kind, 'block')
   })
 
-  test('far above what signers have reached nothing is of use', () => {
+  test('far above what signers have reached nothing is of use, and what is just kept is', () => {
     const finding = verifyMessage(first.bytes, contextWith({ ceiling: () => 99 }))
     assert.equal(finding.kind === 'breach' && finding.rule, 'within-window')
-    assert.equal(verifyMessage(first.bytes, contextWith({ ceiling: () => 100 })).kind, 'block')
+    for (const changes of [{ ceiling: () => 100 }, { floor: () => 100 }])
+      assert.equal(verifyMessage(first.bytes, contextWith(changes)).kind, 'block')
   })
 
   test('of a block that is pulled the seals of strangers are left out, the others count', () => {
@@ -196,6 +225,11 @@ describe('what is accepted', () => {
     const finding = verifyMessage(both, { ...onlyBob, isForwarded: false })
     assert.equal(finding.kind, 'block')
     assert.deepEqual(finding.seals, [byBob])
+  })
+
+  test('a block that is pulled with seals of strangers alone is of no use', () => {
+    const finding = verifyMessage(first.bytes, { ...onlyBob, isForwarded: false })
+    assert.equal(finding.kind === 'breach' && finding.rule, 'accepted-signer')
   })
 
   test('a message that would be passed on bears no seal of a stranger', () => {

@@ -6,7 +6,12 @@ import type { Seal } from '../../../src/primitives/seal.ts'
 import { encodeSealedBlock } from '../../../src/primitives/sealed-block.ts'
 import { encodeSealsAnswer } from '../../../src/primitives/vote-exchange.ts'
 import { createChain, shapes } from '../../support/chain/block-factory.ts'
-import { sealBlock, type TestSealedBlock, testSigner } from '../../support/chain/sealed-blocks.ts'
+import {
+  sealBlock,
+  signSeal,
+  type TestSealedBlock,
+  testSigner,
+} from '../../support/chain/sealed-blocks.ts'
 import { storedChain } from '../../support/test-store.ts'
 import {
   alice,
@@ -92,6 +97,10 @@ describe('votes', () => {
     assert.deepEqual(taken, { seals: 1, isMore: false, last: place })
     const again = await host.applier.receiveSeals(answer(byBob.seal))
     assert.deepEqual(again, { seals: 0, isMore: false, last: place })
+    const cut = Uint8Array.from(encodeSealsAnswer({ seals: [byAlice.seal], more: true }))
+    assert.deepEqual(await host.applier.receiveSeals(cut), { seals: 0, isMore: true, last: place })
+    const none = await host.applier.receiveSeals(answer())
+    assert.deepEqual(none, { seals: 0, isMore: false, last: null })
     assert.deepEqual(signersOf(host.store, 1), [alice.identity, bob.identity].sort())
   })
 
@@ -99,7 +108,11 @@ describe('votes', () => {
     const host = await openApplier(t, both)
     host.stand(source, alice, bob)
     const forged = { ...byBob.seal, signatureValue: byAlice.seal.signatureValue.slice(0, 128) }
-    assert.equal(await host.applier.receiveSeals(answer(forged)), null)
+    const elsewhere = signSeal({ ...byBob, network: 'Ethereum__Sepolia' }, bob)
+    for (const wrong of [forged, elsewhere]) {
+      assert.equal(await host.applier.receiveSeals(answer(wrong)), null)
+      assert.equal(await host.applier.receiveSeals(answer(byAlice.seal, wrong)), null)
+    }
     assert.equal(await host.applier.receiveSeals(Uint8Array.of(1, 2, 3)), null)
     const stranger = sealBlock(source, mallory).seal
     assert.equal((await host.applier.receiveSeals(answer(stranger)))?.seals, 0)

@@ -186,6 +186,9 @@ test('unpacked documents count with what each takes beside its bytes, to the las
   assert.deepEqual(unpackedHeights(waiting), [1, 2, 3, 4])
   putSized(waiting, 5, ['A'], { raw, count })
   assert.deepEqual(unpackedHeights(waiting), [2, 3, 4, 5])
+  for (const removed of waiting.variants('0x5')) waiting.remove(removed)
+  putSized(waiting, 6, ['A'], { raw, count })
+  assert.deepEqual(unpackedHeights(waiting), [2, 3, 4, 6], 'what is gone takes nothing')
 })
 
 test('what lies below what is kept is forgotten', () => {

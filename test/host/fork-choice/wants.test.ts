@@ -229,6 +229,15 @@ const scenes: readonly Scene[] = [
     expected: ['426-489 489a for gap'],
   },
   {
+    name: 'in a gap as well, the block that names what is missing is wanted with the documents most sealed',
+    stored: [['a', 500, 600]],
+    waiting: [['a', 490, 499]],
+    accepted: 3,
+    others: { '490a': 'other' },
+    facts: { gaps: [{ from: 300, to: 499, hash: '499a' }] },
+    expected: ['490-490 490a other for gap', '426-489 489a for gap'],
+  },
+  {
     name: 'nothing below what is kept fills a gap',
     stored: [['a', 500, 600]],
     facts: { floor: 480, gaps: [{ from: 300, to: 499, hash: '499a' }] },
