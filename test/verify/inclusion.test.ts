@@ -38,6 +38,7 @@ test('a proof fails for another leaf, index, count, sibling or root', () => {
       assert.ok(!holds(found, index, count, proof.slice(1), flipped(root, bit)))
       assert.ok(!holds(found, index, count, proof, flipped(root, bit)))
       assert.ok(!holds(found, index, count, proof, root.slice(1)))
+      assert.ok(!holds(found, index, count, proof, Uint8Array.of(...root, 0)))
       for (const place of proof.keys()) {
         const bad = proof.map((node, at) => (at === place ? flipped(node, bit) : node))
         assert.ok(!holds(found, index, count, bad, root))

@@ -181,8 +181,11 @@ describe('what is proven of a document', () => {
         'seal-differs',
       )
     }
-    const otherID = `seal-${seal.blockHash}-${alice.identity}`
-    assert.equal(outcomeOf(verifyDocument({ ...document, _docID: otherID }, both)), 'seal-differs')
+    for (const _docID of [
+      `seal-${seal.blockHash}-${alice.identity}`,
+      `seal-0x${'ab'.repeat(32)}-${identity}`,
+    ])
+      assert.equal(outcomeOf(verifyDocument({ ...document, _docID }, both)), 'seal-differs')
     const unknown = verifyDocument(document, byAlice)
     assert.equal(outcomeOf(unknown), 'identity-unknown')
   })
