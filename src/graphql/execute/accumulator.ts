@@ -27,9 +27,9 @@ export function addCount(accumulator: Accumulator, rows: number): void {
   accumulator.count += rows
 }
 
-/** Adds a value, for all others. */
+/** Adds a value, for all others. Null, which is an object as well, adds nothing. */
 export function addValue(accumulator: Accumulator, kind: AttributeKind, value: JsonValue): void {
-  if (value === null || typeof value === 'object') return
+  if (typeof value === 'object') return
   const isFirst = accumulator.count++ === 0
   if (accumulator.fold === 'MIN' || accumulator.fold === 'MAX') {
     const pick = accumulator.fold === 'MIN' ? Math.min : Math.max

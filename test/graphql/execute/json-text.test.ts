@@ -26,6 +26,13 @@ test('items in pieces are all items with commas between, in pieces of 64 KiB and
   )
 })
 
+test('a piece ends with the item that fills it, to the last character', () => {
+  const [full, nearly] = ['a'.repeat(65_536), 'a'.repeat(65_535)]
+  assert.deepEqual(itemPieces([full, 'b']), [full, ',', 'b'])
+  assert.deepEqual(itemPieces([nearly, 'b', 'c']), [`${nearly},b`, ',', 'c'])
+  assert.deepEqual(itemPieces(['b', full]), [`b,${full}`])
+})
+
 test('a list is its items in brackets, with commas between', async () => {
   for (const items of [[], ['1'], ['1', '"a"', '{}']])
     assert.equal(await listText(createTestBudget(), items), `[${items.join()}]`)
