@@ -1,8 +1,16 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { createCatalog, hostCollections } from '../../../src/graphql/catalog/catalog.ts'
 import type { QueryPlan } from '../../../src/graphql/plan/plan.ts'
-import { createPlanCache, maxKeptBytes } from '../../../src/graphql/plan/plan-cache.ts'
-import type { QueryDocument, QueryOperation } from '../../../src/graphql/plan/query-document.ts'
+import { createPlanCache, maxKeptBytes, planFor } from '../../../src/graphql/plan/plan-cache.ts'
+import {
+  type QueryDocument,
+  type QueryOperation,
+  readDocument,
+} from '../../../src/graphql/plan/query-document.ts'
+import { createSchema, entitiesByName } from '../../../src/graphql/schema/schema.ts'
+import { testNetwork } from '../../support/chain/sealed-blocks.ts'
+import { operatorLimits } from '../support/graphql-room.ts'
 
 const mib = 1024 * 1024
 
@@ -67,4 +75,42 @@ test('an entry of more than 1 MiB is not cached, and all others stay within thei
   assert.ok(cache.bytes() > 23 * mib && cache.bytes() <= maxKeptBytes)
   assert.ok(cache.findDocument('29'))
   assert.equal(cache.findDocument('13'), undefined)
+})
+
+const catalog = createCatalog(testNetwork, hostCollections)
+const served = { catalog, schema: createSchema(catalog), entities: entitiesByName(catalog) }
+
+/** Makes plans of the one operation of a query text. */
+function plannerOf(text: string): (variables: Readonly<Record<string, unknown>>) => QueryPlan {
+  const parts = {
+    ...served,
+    network: testNetwork,
+    limits: operatorLimits,
+    plans: createPlanCache(),
+  }
+  const document = readDocument(parts, text)
+  assert.ok('operations' in document)
+  const [operation = assert.fail('there is one')] = document.operations.values()
+  return (variables) => planFor(parts, operation, variables)
+}
+
+test('an operation is planned once for each shape of its answer, whatever else its variables say', () => {
+  const shown = plannerOf(
+    'query ($n: Int, $s: Boolean!) { Block(limit: $n) { number hash @include(if: $s) } }',
+  )
+  const whole = shown({ n: 1, s: true })
+  assert.equal(shown({ n: 2, s: true }), whole)
+  assert.notEqual(shown({ n: 1, s: false }), whole)
+  const grouped = plannerOf('query ($g: [LogField!]) { Log(groupBy: $g) { address } }')
+  const byAddress = grouped({ g: ['address'] })
+  assert.equal(grouped({ g: ['address', 'address'] }), byAddress)
+  assert.notEqual(grouped({ g: ['address', 'data'] }), byAddress)
+})
+
+test('an operation is planned by itself where a variable is not given', () => {
+  const limited = plannerOf('query ($n: Int) { Block(limit: $n) { number } }')
+  const without = limited({})
+  assert.equal(limited({}), without)
+  assert.notEqual(limited({ n: null }), without)
+  assert.equal(limited({ n: 2 }), limited({ n: null }))
 })

@@ -8,6 +8,7 @@ const manyNames = Array.from({ length: 500 }, (_, index) => `other${index}`)
 const schema = buildSchema(`
   interface Named { address: String }
   type Query { address(order: String, limit: Int): Int, ${letters(32)}: Int, ${letters(33)}: Int }
+  type Long { ${letters(33)}: Int }
   type Lots { ${[...manyNames, 'address'].map((name) => `${name}: Int`).join('\n')} }
   type Few { ${[...manyNames.slice(1), 'address'].map((name) => `${name}: Int`).join('\n')} }
   input Filter { address: String }
@@ -44,6 +45,7 @@ test('only names of up to 32 letters are compared, and 500 names of a type', () 
   const near = letters(32, 'x')
   assert.equal(suggested(field(near)), `${field(near)} Did you mean "${letters(32)}"?`)
   assert.equal(suggested(field(letters(33, 'x'))), field(letters(33, 'x')))
+  assert.equal(suggested(field(letters(32), 'Long')), field(letters(32), 'Long'))
   assert.equal(
     suggested(field('adress', 'Few')),
     `${field('adress', 'Few')} Did you mean "address"?`,
