@@ -62,6 +62,12 @@ test('what follows of a body that is refused is read, and neither kept nor count
   await assert.rejects(refused, { code: 'FST_ERR_CTP_BODY_TOO_LARGE' })
   await finished(body)
   assert.equal(memory.heldBytes(), 16)
+  const other = createMemoryPool({ maxHeldBytes: 1_000 })
+  const uneven = Readable.from([40, 200, 10].map((bytes) => Buffer.alloc(bytes)))
+  const unfit = receiveBody(uneven, { maxBytes: 1_000, account: other.openAccount() })
+  await assert.rejects(unfit, { extensions: { code: 'GRAPHQL_SIZE_LIMIT' } })
+  await finished(uneven)
+  assert.equal(other.heldBytes(), 160, 'also what there would be room for')
 })
 
 test('a body whose connection breaks is an error', async () => {

@@ -37,7 +37,7 @@ test('a bare value of a variable means equality wherever operators belong, at an
 test('what is written in full, or is nothing that could be, stays as it is', () => {
   const cases: readonly (readonly [value: unknown, type: GraphQLInputType])[] = [
     [null, block],
-    [undefined, filter],
+    [undefined, block],
     [{ _gt: 3 }, block],
     [{ logIndex: null, other: 3 }, filter],
     [3, filter],
