@@ -9,8 +9,11 @@ import {
   hashOfHeader,
   heightKey,
   indexKey,
+  pieceBytes,
+  pieceCount,
   pieceKey,
   sealEntryKey,
+  spanOf,
   splitSealEntryKey,
   storeDatabases,
 } from '../../../src/store/disk/layout.ts'
@@ -35,6 +38,15 @@ describe('the layout of the file', () => {
         assert.equal(Buffer.compare(indexKey(0, a, first), indexKey(1, b, second)), -1)
       }),
     )
+  })
+
+  it('has keys of as many bytes as it says', () => {
+    const [at, number] = ['000000010203', '0405']
+    assert.equal(heightKey(0x010203).toString('hex'), at)
+    assert.equal(pieceKey(0x010203, 0x0405).toString('hex'), at + number)
+    assert.equal(indexKey(1, 0x010203, 0x0405).toString('hex'), `01${at}${number}`)
+    assert.deepEqual([0, 63, 64, 191].map(spanOf), [0, 0, 1, 2])
+    assert.deepEqual([0, 1, pieceBytes, pieceBytes + 1].map(pieceCount), [0, 1, 1, 2])
   })
 
   it('gives back the header that was stored', () => {

@@ -70,7 +70,11 @@ describe('the layout of statements about rows', () => {
         assert.equal(pieces.length, Math.ceil(maxExcerptBytes / pieceBytes))
         const values = pieces.flatMap(({ value }) => value ?? [])
         assert.deepEqual(Buffer.concat(values), bytes)
-        assert.ok(pieces.slice(values.length).every(({ value }) => value === null))
+        const own = Math.ceil(bytes.length / pieceBytes)
+        assert.ok(pieces.slice(own).every(({ value }) => value === null))
+        const keys = pieces.map(({ key }) => key)
+        assert.deepEqual(keys[0], statementKey(statement))
+        assert.deepEqual(keys.toSorted(Buffer.compare), keys)
       }),
     )
   })

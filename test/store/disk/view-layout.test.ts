@@ -40,6 +40,7 @@ describe('the layout of rows', () => {
         for (const key of [viewBlockKey(slotA, a), keys[0]])
           assert.deepEqual([slotOfKey(key), heightOfViewKey(key)], [slotA, a])
         assert.equal(slotOfKey(slotKey(slotA)), slotA)
+        assert.deepEqual(slotKey(slotA), viewBlockKey(slotA, a).subarray(0, 4))
         assert.deepEqual(viewBlockKey(slotA, a), keys[0].subarray(0, 10))
         const again = Buffer.alloc(10)
         assert.equal(viewBlockKey(slotA, a, again), again)

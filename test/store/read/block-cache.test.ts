@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { openBody } from '../../../src/primitives/body/body.ts'
-import { parseHeader } from '../../../src/primitives/body/body-header.ts'
+import { type ChunkEntry, parseHeader } from '../../../src/primitives/body/body-header.ts'
+import { packChunk } from '../../../src/primitives/body/chunk.ts'
+import { createByteWriter } from '../../../src/primitives/cbor.ts'
+import { blockSections } from '../../../src/primitives/collections.ts'
 import { pieceBytes, type StoredHeader } from '../../../src/store/disk/layout.ts'
 import { createBlockCache } from '../../../src/store/read/block-cache.ts'
 import type { ReadPiece } from '../../../src/store/read/stored-pieces.ts'
@@ -68,4 +71,31 @@ test('the rest of a cache is for unpacked chunks, and what was read last is kept
     const { body } = opaqueBlock(serial, bytes)
     assert.deepEqual(chunk.values(0), openBody(body).openChunk('Block', 0).values(0))
   })
+})
+
+test('chunks are told apart by block, section and number, however many blocks were stored', () => {
+  const cache = createBlockCache(1024 * 1024, none())
+  const places = blockSections.flatMap((section) => [0, 1].map((index) => ({ section, index })))
+  const blocks = [1, 2, 3, 2 ** 18 + 1].map((serial) => {
+    const chunks = places.map(({ section, index }) => {
+      const text = `${serial} ${section} ${index}`
+      const { stored, rawBytes } = packChunk([text.length], Buffer.from(text), createByteWriter())
+      return { section, index, text, stored, rawBytes }
+    })
+    const bytes = Buffer.concat(chunks.map(({ stored }) => stored))
+    const entriesOf = (of: string): ChunkEntry[] =>
+      chunks.flatMap(({ section, stored, rawBytes }) => {
+        const start = bytes.indexOf(stored)
+        const size = { rawBytes, start, storedBytes: stored.length }
+        return section === of ? [{ first: 0, length: 1, ...size }] : []
+      })
+    const opened = Object.fromEntries(blockSections.map((each) => [each, entriesOf(each)]))
+    return { serial, chunks, bytes, opened: { places: opened } as never }
+  })
+  for (let time = 0; time < 2; time++)
+    for (const { serial, chunks, bytes, opened } of blocks)
+      for (const { section, index, text } of chunks) {
+        const chunk = cache.chunk({ serial } as StoredHeader, opened, section, index, () => bytes)
+        assert.equal(Buffer.from(chunk.values(0)).toString(), text)
+      }
 })

@@ -39,4 +39,5 @@ test('what is not there is looked for again, and no more blocks are kept than ma
   assert.equal(serialIn(blocks, 1, 7, 1), 7)
   assert.equal(serialIn(blocks, 2, 7, 2), 2)
   assert.deepEqual([serialIn(blocks, 1, 7, 1), serialIn(blocks, 2, 7, 3)], [1, 2])
+  assert.deepEqual([serialIn(blocks, 1, 8, 4), serialIn(blocks, 2, 7, 5)], [4, 2])
 })

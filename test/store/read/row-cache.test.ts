@@ -57,6 +57,7 @@ test('pages, directories and chunks are read once by serial number and place', (
     [7, 1],
     [8, 0],
     [7, 65_535],
+    [7 + 65_536, 0],
   ]
   const named = ([serial, place]: readonly [number, number]) => Buffer.from(`${serial} ${place}`)
   const unused = () => assert.fail('it is known')
