@@ -76,6 +76,7 @@ test('released bytes are free for others, and a closed account does nothing more
   second.close()
   second.close()
   second.reserve(100)
+  assert.equal(memory.heldBytes(), 0)
   second.release(100)
   assert.equal(memory.heldBytes(), 0)
 })

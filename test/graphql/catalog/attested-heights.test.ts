@@ -30,7 +30,8 @@ test('a record of a block is named by its height and root, its text by the heigh
   for (const [text, ofText, ofID] of cases) {
     assert.equal(heightOf(record, 'attested_doc', text), ofText, text)
     assert.equal(heightOf(record, '_docID', `attestation-${text}`), ofID, text)
-    assert.equal(heightOf(record, '_docID', text), null, text)
+    for (const other of [text, `observation-${text}`])
+      assert.equal(heightOf(record, '_docID', other), null, other)
   }
 })
 
@@ -53,6 +54,7 @@ test('a record of a View’s rows is named by that View, its height and more', (
   for (const [text, height] of Object.entries(cases)) {
     assert.equal(heightOf(record, 'attested_doc', text), height, text)
     assert.equal(heightOf(record, '_docID', `attestation-${text}`), height, text)
-    assert.equal(heightOf(record, '_docID', text), null, text)
+    for (const other of [text, `observation-${text}`])
+      assert.equal(heightOf(record, '_docID', other), null, other)
   }
 })

@@ -99,8 +99,12 @@ const refused: readonly Case<string>[] = [
   ['a range of one block', and(number('_geq', 10), number('_leq', 10)), left],
   ['another field of a block', and(other, number('_eq', 10)), left],
   ['one of two blocks', or(number('_eq', 30), number('_eq', 10)), left],
+  ['another field of blocks', and(other, number('_in', [10, 30])), left],
+  ['blocks that failed', number('_in', [20, 21]), failed],
+  ['blocks that may come', number('_in', [10, 11]), left],
+  ['blocks that are lost', number('_in', [3, 4]), lost],
   ['a row of a block', docID('_eq', idOf(10)), left, 1],
-  ['rows of blocks', docID('_in', [idOf(30), idOf(20)]), failed, 2],
+  ['rows of blocks', docID('_in', [idOf(30), idOf(10)]), left, 2],
 ]
 
 for (const [name, condition, said, hashes = 0] of refused)
@@ -130,6 +134,11 @@ for (const [name, condition, noted, hashes = 0] of answered)
 
 test('where nothing is missing nothing is looked up, and where no such thing is known either', async () => {
   assert.deepEqual(await check(docID('_eq', idOf(10)), nothingMissing), { found: [], cost: 0 })
+  for (const some of [
+    { ...nothingMissing, notDone: missing.notDone, failed: missing.failed },
+    { ...nothingMissing, notDone: missing.notDone, lost: missing.lost },
+  ])
+    assert.deepEqual(await check(other, some), { found: everywhere, cost: 1 })
   const session = { missing: null } as unknown as Session
   await checkCoverage(session, entity, view, number('_eq', 10))
 })
