@@ -20,8 +20,8 @@ function openBudget(limits: Partial<QueryLimits> = {}, signal?: AbortSignal) {
   const all = { ...operatorLimits, ...limits }
   const memory = createMemoryPool(all)
   const account = memory.openAccount()
-  const parts = { scheduler: createQueryScheduler(), account, signal }
-  return { budget: createQueryBudget(all, parts), memory }
+  const scheduler = createQueryScheduler()
+  return { budget: createQueryBudget(all, { scheduler, account, signal }), memory, scheduler }
 }
 
 const code = (name: string) => ({ extensions: { code: `GRAPHQL_${name}` } })
@@ -57,6 +57,7 @@ test('what is held or written at once is refused beyond its bound', () => {
   assert.throws(() => budget.checkHeld(maxHeldRows + 1), code('ROW_LIMIT'))
   budget.checkSorted(11)
   assert.throws(() => budget.checkSorted(12), code('ROW_LIMIT'))
+  assert.throws(() => budget.checkSorted(12), /beyond number 10 of a sorted list/)
   budget.addBytes(2)
   budget.checkObject(maxObjectBytes)
   assert.throws(() => budget.checkObject(maxObjectBytes + 1), /One object of the answer/)
@@ -103,6 +104,16 @@ test('memory is held until it is given back, and that of an answer until it was 
   }
 })
 
+test('memory is given back also while there is no more, which a reservation is refused', () => {
+  const { budget, memory } = openBudget({ maxHeldBytes: 1_000 })
+  const reservation = budget.openReservation()
+  assert.throws(() => reservation.add(501), code('SIZE_LIMIT'))
+  reservation.add(500)
+  memory.openAccount().reserve(250)
+  reservation.add(-10)
+  assert.equal(memory.heldBytes(), 740)
+})
+
 test('a request says what it used up, and for how many rows there is room', () => {
   const { budget } = openBudget({ maxRows: 9 })
   budget.countDocuments(3, 9)
@@ -119,10 +130,13 @@ test('a request ends where its time is over or its client went away, also while 
   assert.equal(late.leftMs(), 0)
   await assert.rejects(late.yieldThread(), code('TIME_LIMIT'))
   const controller = new AbortController()
-  const { budget } = openBudget({}, controller.signal)
+  const { budget, scheduler } = openBudget({}, controller.signal)
   assert.equal(budget.signal, controller.signal)
   await budget.yieldThread()
   const waiting = budget.yieldThread()
   controller.abort()
   await assert.rejects(waiting, code('ABORTED'))
+  const again = budget.yieldThread()
+  assert.equal(scheduler.isBusy(), false, 'nor does it wait once more')
+  await assert.rejects(again, code('ABORTED'))
 })
