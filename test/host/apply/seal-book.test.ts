@@ -70,6 +70,22 @@ describe('seals of a height', () => {
     assert.equal(book.at(5).length, 2)
   })
 
+  test('are read from the store once', async (t) => {
+    const store = await openTestStore(t)
+    await store.putSeals(5, [sealOf(alice, 'block')])
+    let reads = 0
+    const read: typeof store.reader.read = (use) => {
+      reads++
+      return store.reader.read(use)
+    }
+    const counted = { ...store, reader: { ...store.reader, read } }
+    const parts = { store: counted, storedHash: () => undefined, mostSigners: () => 256 }
+    const book = createSealBook(parts)
+    book.setAccepted(() => true)
+    for (let time = 0; time < 3; time++) assert.deepEqual(book.at(5), [sealOf(alice, 'block')])
+    assert.equal(reads, 1)
+  })
+
   test('that were taken with their block are not written once more', async (t) => {
     const { book, store, stored } = await openBook(t)
     const seals = [sealOf(alice, 'block')]
