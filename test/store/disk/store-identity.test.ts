@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { writeFileSync } from 'node:fs'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { dataFile } from '../../../src/store/disk/environment.ts'
@@ -42,6 +42,12 @@ describe('a file is taken for a store', () => {
         message: new RegExp(`^The store at ${path} is of an unknown format: .*${found}, expected`),
       })
     })
+
+  it('unlike what cannot be read as a file', (t) => {
+    const path = testDirectory(t)
+    mkdirSync(join(path, dataFile))
+    assert.throws(() => checkFile(path), { code: 'EISDIR' })
+  })
 
   it('where there is none', (t) => checkFile(testDirectory(t)))
 })
