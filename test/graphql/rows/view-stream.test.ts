@@ -77,7 +77,7 @@ test('a row names the height of its block, and how many vouch for it, which is l
   assert.deepEqual(lookups, [5])
 })
 
-test('nobody is counted for a block that gave way to another, is gone, or for the end of the stream', () => {
+test('nobody is counted for a block that gave way or is gone, nor for the end of the stream', () => {
   const replaced = { height: 5, blockHash: `0x${'ab'.repeat(32)}` }
   const gone = { height: 6, blockHash: header.hash }
   for (const block of [replaced, gone, null]) {

@@ -108,7 +108,7 @@ test('a condition on the number of a block names heights', () => {
   assert.deepEqual([of('_lt', 0), of('_in', []), of('_neq', 5)], [none, none, all])
 })
 
-test('an attestation record is at the height that its text names, also by a pattern, or its docID', () => {
+test('an attestation record is at the height that its text, a pattern of it, or its docID names', () => {
   const record = entityOf('AttestationRecord')
   const five = { type: 'heights', heights: [[5, 5]] }
   const of = (operator: Operator, text: string) => valueHint(record, 'attested_doc', text, operator)
@@ -126,7 +126,7 @@ const asked = (name: string, operand: Operand): FilterCondition => {
 const [inBlock, byAddress] = [asked('blockHash', hash), asked('address', address)]
 const [unindexed, nowhere] = [asked('data', '0x'), asked('blockHash', '0x')]
 
-test('of parts that must all hold those count that name places; of others one that names all counts', () => {
+test('of parts that all have to hold one that names places is enough, of others none is left out', () => {
   const of = (op: 'and' | 'or', ...parts: FilterCondition[]) =>
     hintOf(entityOf('Log'), { op, parts })
   const both = [block, term('logAddress', address)]

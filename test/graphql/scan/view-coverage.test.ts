@@ -108,7 +108,7 @@ const refused: readonly Case<string>[] = [
 ]
 
 for (const [name, condition, said, hashes = 0] of refused)
-  test(`who asks for ${name} is refused where the View has no rows of it`, async () => {
+  test(`who asks for ${name} is refused: the View has no rows of it`, async () => {
     assert.deepEqual(await check(condition), { found: said, cost: 1 + 8 * hashes })
   })
 
@@ -128,7 +128,7 @@ const answered: readonly Case<readonly HeightRanges[]>[] = [
 ]
 
 for (const [name, condition, noted, hashes = 0] of answered)
-  test(`who asks for ${name} is answered, and what the answer is about is noted`, async () => {
+  test(`who asks for ${name} is answered, and what it is about is noted`, async () => {
     assert.deepEqual(await check(condition), { found: noted, cost: 1 + 8 * hashes })
   })
 

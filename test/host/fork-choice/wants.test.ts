@@ -229,7 +229,7 @@ const scenes: readonly Scene[] = [
     expected: ['426-489 489a for gap'],
   },
   {
-    name: 'in a gap as well, the block that names what is missing is wanted with the documents most sealed',
+    name: 'in a gap as well, the block that names a parent is wanted with the documents most sealed',
     stored: [['a', 500, 600]],
     waiting: [['a', 490, 499]],
     accepted: 3,
