@@ -108,6 +108,21 @@ test('a watch whose connection breaks again and again is no reason for a new lis
   assert.deepEqual(asked(), ['list', 'watch', 'watch', 'watch', 'watch', 'watch'])
 })
 
+test('after a watch that lasted, pauses are as short as after the first failure', async () => {
+  let failures = 6
+  room.server.faults.add((request, response) => {
+    if (request.path !== path || failures === 0) return false
+    failures -= 1
+    send(response, 500, status(500, 'InternalError'))
+    return true
+  })
+  open({ watchSeconds: 2, maxPauseMs: 64 })
+  while (room.server.openWatches() === 0) await new Promise(setImmediate)
+  answerWatches(1, (_, response) => send(response, 410, status(410, 'Expired')))
+  const { retryInMs } = await room.client.log.line('the watch is too far behind, listing again')
+  assert.ok(Number(retryInMs) <= 1, `${retryInMs}`)
+})
+
 test('two kinds are not listed at once, which would take the memory of both', async () => {
   const held = Promise.withResolvers<ServerResponse>()
   room.server.faults.add((request, response) => {
