@@ -1,7 +1,7 @@
 /** How pods learn at once that what they read from their ConfigMap has changed. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { V1Pod } from '@kubernetes/client-node'
+import type { V1Pod, V1Service } from '@kubernetes/client-node'
 import { records } from '../../../operator/api/annotations.ts'
 import type { Host } from '../../../operator/api.ts'
 import type { KubernetesObject } from '../../../operator/runtime/client/kubernetes-object.ts'
@@ -81,4 +81,14 @@ test('a pod that may not be marked sees its ConfigMap later, and all else is wri
   await changeConfig()
   assert.equal(room.condition(host, 'Stalled'), undefined)
   assert.equal(annotationOf('Pod', 'mainnet-host-0', records.configMap), undefined)
+})
+
+test('no pod is marked for what it does not read, as a Service that is put back', async () => {
+  await startPods()
+  room.writes()
+  await room.edit<V1Service & KubernetesObject>('Service', 'mainnet-host', ({ spec }) =>
+    Object.assign(spec ?? {}, { selector: {} }),
+  )
+  await room.reconcile(host)
+  assert.deepEqual(room.writes(), ['PATCH services mainnet-host'])
 })

@@ -227,3 +227,17 @@ test('while paused a pod that began without its key waits as well, unless all po
   assert.deepEqual(await reported(null), ['Pod mainnet-host-0 recreated, to have its key'])
   assert.deepEqual(await reported({ reason: 'SecretMissing', message: 'no' }), [])
 })
+
+test('while paused an object that is wanted no longer is reported, and asked of nobody', async () => {
+  const without = { ...host, spec: { ...host.spec, networkPolicy: { enabled: false } } }
+  const wanted = hostObjects(without, hostContext).objects
+  const paused = {
+    ...{ ...quiet, identity, inputs: { keyring, waiting: [] }, hold: null },
+    plan: { ...plan, objects: wanted.filter(({ kind }) => kind === 'ServiceAccount') },
+  }
+  const [policy] = objects.filter(({ kind }) => kind === 'NetworkPolicy')
+  assert.ok(policy)
+  const changes = await waitingChanges(partsWith([policy]), without, paused, signal)
+  assert.ok(changes.includes('NetworkPolicy mainnet-host deleted'), changes.join('; '))
+  assert.ok(!room.server.requests.some(({ path }) => path.includes('networkpolicies')))
+})
