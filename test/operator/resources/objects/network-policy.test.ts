@@ -182,6 +182,20 @@ checkFlows(
   })),
   [{ ...health, passes: false }],
 )
+for (const generators of [[{ name: 'second' }], []])
+  checkFlows(
+    `a Host that names ${generators.length} Generators`,
+    changed(() => ({ generators })),
+    [
+      {
+        name: 'a schema',
+        direction: 'out',
+        other: generatorPod('apps', 'second'),
+        port: 8080,
+        passes: generators.length > 0,
+      },
+    ],
+  )
 checkFlows(
   'a Host that polls its registry',
   changed(() => ({ registry: { lcdUrl: 'http://registry.example.org:1317' } })),
