@@ -157,11 +157,11 @@ test('a claim that is as wanted is not written, nor one that is about to go', ()
 })
 
 test('a volume without a class does not grow, and one of a class that nobody may read is tried', async () => {
-  const bare = await apply([placed('keys', '1Gi', '')], () => [])
-  assert.match(
-    bare?.message ?? '',
-    /^a volume without a StorageClass does not allow larger volumes \(keys-mainnet-host-0 with 1Gi\):/,
-  )
+  const bare = async (): Promise<string> =>
+    (await apply([placed('keys', '1Gi', '')], () => []))?.message ?? ''
+  const isRefused =
+    /^a volume without a StorageClass does not allow larger volumes \(keys-mainnet-host-0 with 1Gi\):/
+  assert.match(await bare(), isRefused)
   const unknown = await apply([placed('keys', '1Gi', 'unknown')], () => [])
   assert.match(unknown?.message ?? '', /^StorageClass unknown does not allow/)
   room.server.faults.add(({ path }, response) => {
@@ -170,6 +170,13 @@ test('a volume without a class does not grow, and one of a class that nobody may
     return true
   })
   assert.equal(await apply([placed('keys', '1Gi', 'fixed')]), null)
+  assert.match(await bare(), isRefused)
+  room.server.faults.clear()
+  room.server.faults.add((_, response) => {
+    send(response, 500, status(500, 'InternalError', 'no'))
+    return true
+  })
+  await assert.rejects(apply([placed('keys', '1Gi', 'growing')]), { code: 'OPERATOR_API_FAILED' })
 })
 
 test('what the API server fails at otherwise is thrown, also of a claim that grows', async () => {

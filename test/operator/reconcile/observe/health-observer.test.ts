@@ -337,6 +337,18 @@ test('a replica that says nothing of its Views, or nothing at all, is known to s
   assert.ok(!asked.includes('http://10.0.0.2:9181/api/v0/views'))
 })
 
+test('a replica of which nothing changed is not asked sooner because it is watched again', async (t) => {
+  const { seen, asked, pass } = check(t, { [healthOfFirst]: body('one') })
+  const targets = [{ ...first, occasion: 'ready' }]
+  seen.watch('Host a/b', targets)
+  await pass(0)
+  await pass(2_000)
+  assert.equal(asked.length, 2)
+  seen.watch('Host a/b', targets)
+  await pass(1_999)
+  assert.equal(asked.length, 2)
+})
+
 test('all replicas of an owner are checked at once where that is asked for, and no others', async (t) => {
   const { seen, asked, pass } = check(t, { [healthOfFirst]: body('one') })
   seen.watch('Host a/b', [first, { ...first, ordinal: 1, ip: '10.0.0.2' }])
