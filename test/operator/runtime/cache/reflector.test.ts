@@ -358,8 +358,10 @@ test('an object of the same name with another UID is reported as one gone and on
 })
 
 test('writes to objects that are not selected, or of another kind, leave it as it is', async () => {
-  open({ labelSelector: 'app in (x,y),own=yes' })
+  const labelSelector = 'app in (x,y),own=yes'
+  open({ labelSelector })
   await watching()
+  for (const { query } of room.server.requests) assert.equal(query['labelSelector'], labelSelector)
   const write = (
     name: string,
     labels: Readonly<Record<string, string>>,
