@@ -337,7 +337,7 @@ test('a replica that says nothing of its Views, or nothing at all, is known to s
   assert.ok(!asked.includes('http://10.0.0.2:9181/api/v0/views'))
 })
 
-test('a replica of which nothing changed is not asked sooner because it is watched again', async (t) => {
+test('a replica that is watched again is asked sooner where something of it changed', async (t) => {
   const { seen, asked, pass } = check(t, { [healthOfFirst]: body('one') })
   const targets = [{ ...first, occasion: 'ready' }]
   seen.watch('Host a/b', targets)
@@ -347,6 +347,11 @@ test('a replica of which nothing changed is not asked sooner because it is watch
   seen.watch('Host a/b', targets)
   await pass(1_999)
   assert.equal(asked.length, 2)
+  for (let check = 0; check < 6; check += 1) await pass(20_000)
+  asked.splice(0)
+  seen.watch('Host a/b', [{ ...first, occasion: 'unready' }])
+  await pass(2_000)
+  assert.equal(asked.length, 1)
 })
 
 test('all replicas of an owner are checked at once where that is asked for, and no others', async (t) => {
