@@ -23,6 +23,7 @@ export function canonicalBlock(
     if (highest === undefined || sizeOf(groups) < majority) return null
     if (highest.size >= majority) return highest.link
     const level = Math.min(highest.link.number - 1, next?.link.number ?? 0)
+    if (level < 0) return null
     groups = groups.flatMap((group) => {
       const link = ancestorAt(blocks, group.link, level)
       return link === undefined ? [] : [{ ...group, link }]

@@ -41,7 +41,8 @@ function commonAncestor(blocks: KnownBlocks, links: readonly BlockRef[]): BlockR
     const [first] = lowered
     if (first === undefined || lowered.every(({ hash }) => hash === first.hash))
       return first ?? null
-    const below = lowered.map((link) => ancestorAt(blocks, link, first.number - 1))
+    const level = first.number - 1
+    const below = lowered.map((link) => (level < 0 ? undefined : ancestorAt(blocks, link, level)))
     if (below.includes(undefined)) return null
     lowered = below.filter((link) => link !== undefined)
   }
