@@ -52,6 +52,12 @@ test('a View that cannot be read fails the check of the project, with exit code 
   )
 })
 
+test('a doctor that is interrupted reports nothing', async (context) => {
+  const { run } = await openTestTerminal(context)
+  const interrupted = await run(['doctor', ...nowhere], { signal: AbortSignal.abort() })
+  assert.deepEqual(interrupted, { exitCode: 130, stdout: '', stderr: '' })
+})
+
 /** The URL of what answers so, whoever asks. */
 async function openServer(context: TestContext, status: number, body: string): Promise<string> {
   const server = createServer((_, response) => response.writeHead(status).end(body))

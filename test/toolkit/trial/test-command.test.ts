@@ -84,6 +84,20 @@ test('view test ends with 1 behind the report where rows are not those of --expe
   )
 })
 
+test('a View is tested on the chain that its blocks name, else on that of its query', async (t) => {
+  const { run, cwd } = await openTokenProject(t)
+  const networkOf = async (...flags: string[]): Promise<unknown> =>
+    JSON.parse((await run(['view', 'test', 'Transfers', '--json', ...flags])).stdout).network
+  assert.equal(await networkOf(), 'Ethereum__Mainnet')
+  const file = join(cwd, 'blocks.json')
+  const blocks = [{ logs: [{ address: usdc }] }]
+  writeFileSync(file, JSON.stringify({ network: 'Local__Devnet', blocks }))
+  assert.equal(await networkOf('--fixture', 'blocks.json'), 'Local__Devnet')
+  const query = join(cwd, 'views', 'Transfers', 'query.graphql')
+  writeFileSync(query, 'Arbitrum__One__Log { address topics data transaction { hash } }\n')
+  assert.equal(await networkOf(), 'Arbitrum__One')
+})
+
 test('view test takes blocks of a file, and refuses flags that contradict each other', async (t) => {
   const { run, cwd } = await openTokenProject(t)
   writeFileSync(
