@@ -142,12 +142,12 @@ test('of more than 100 ranges of heights the highest are said', async (t) => {
         ...{ isFailed: false, differing: [], leaving: [] },
       }),
     },
-    links: { reports: () => [], isFed: () => false },
+    links: { reports: () => [link({ head: 200 })], isFed: () => true },
   })
-  const { done = [], rows: count } = report().views[0] ?? assert.fail('it is followed')
+  const { done, rows: count, state: how } = report().views[0] ?? assert.fail('it is followed')
   assert.deepEqual(
     [done.length, done[0], done.at(-1)],
     [100, { from: 2, to: 2 }, { from: 200, to: 200 }],
   )
-  assert.equal(count, 202)
+  assert.deepEqual([count, how], [202, 'live'])
 })
