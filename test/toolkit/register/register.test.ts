@@ -98,6 +98,7 @@ for (const { role, to: precompile, selector, abi } of calls)
     const sent = await terminal.run([...argv, '--yes'], { env })
     assert.equal(sent.exitCode, 0, sent.stderr)
     const { transaction } = JSON.parse(sent.stdout)
+    assert.equal(sent.stderr, `sending ${transaction}\n`)
     const { to, input } = await anvil.rpc<{ to: string; input: Hex }>(
       'eth_getTransactionByHash',
       transaction,
