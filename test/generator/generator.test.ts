@@ -225,7 +225,8 @@ test('blocks are mined, sealed, queried, pruned, orphaned and resumed after SIGT
     await assertEqualToNode(program)
   })
 
-  await t.test('nothing secret is in the log', () => {
+  await t.test('each block is in the log, and nothing secret is', () => {
+    assert.match(program.child.stdout(), /"height":\d+,.*"msg":"block sealed"/)
     assert.doesNotMatch(program.child.stdout(), /a secret for the tests|a-schema-key/)
   })
 })
