@@ -209,6 +209,15 @@ test('what others pass on counts of blocks that wait, and of others it is not ke
   await storedTo(opened, 1)
 })
 
+test('a block that was signed before it comes is stored as it comes', async (t) => {
+  const opened = await openTestFollower(t, { ...both, minimumHosts: 1 })
+  const a = await connect(t, opened, A)
+  const zero = assertBlock(madeBlocks(1)[0])
+  await a.onStatement(madeExcerpt(zero, A))
+  await a.feed([zero], true)
+  await storedTo(opened, 0)
+})
+
 test('a peer that proves to be another Host than before is refused', async (t) => {
   const { parts, writing } = await openTestFollower(t, both)
   const accepted = { ...parts.accepted, prove: () => false }
