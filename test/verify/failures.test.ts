@@ -153,6 +153,11 @@ const cases: readonly Case[] = [
     change: withProof(() => ({ root: otherHash })),
   },
   {
+    name: 'another root that nobody sealed',
+    code: 'seal-missing',
+    change: withProof(() => ({ root: otherHash, seals: [] })),
+  },
+  {
     name: 'another value',
     code: 'cid-wrong',
     change: (document) => ({ ...document, logIndex: 77 }),

@@ -16,7 +16,7 @@ type Parts = Parameters<typeof writeHeader>[1]
 type Sizes = Parts['chunks']['Block'][number]
 
 function written(parts: Parts): Buffer {
-  const out = createByteWriter()
+  const out = createByteWriter(1)
   writeHeader(out, parts)
   return out.bytes.subarray(0, out.at)
 }
@@ -160,6 +160,7 @@ test('a total difficulty is read up to 32 bytes, and refused where it is not min
   for (const bytes of [[0], [0, 1]]) refused(headerOf(bytes), 'its total difficulty is not minimal')
   refused(headerOf([1, ...longest]), 'its total difficulty is too long')
   refused([1, 0, 0, 0, 4, 1, 1], 'its total difficulty is too long')
+  refused([1, 0, 0, 0, 4, 1, 1, 1], 'it is cut off')
 })
 
 test('a total difficulty that is no quantity is refused, and its first 80 characters are shown', () => {

@@ -13,6 +13,7 @@ import {
   writeHeader,
 } from '../../../src/primitives/body/body-header.ts'
 import { type PackedChunk, packChunk } from '../../../src/primitives/body/chunk.ts'
+import { maxTimestamp } from '../../../src/primitives/bounds.ts'
 import { createByteWriter } from '../../../src/primitives/cbor.ts'
 import { fieldIndex, type Section, type Value } from '../../../src/primitives/collections.ts'
 import {
@@ -201,6 +202,34 @@ test('a chunk is refused that is too short for the lengths of its documents', ()
   assert.equal(open(4).values(0).length, 0)
   assert.throws(() => open(3), { ...refusal, facts: { why: 'a chunk is cut off' } })
   assert.throws(() => open(5), { ...refusal, facts: { why: 'a chunk’s documents do not fill it' } })
+})
+
+test('a chunk is refused that unpacks to less than its directory entry says', () => {
+  const values = encodeValues('Block', honest.documents.Block[0]?.values ?? [])
+  const chunk = packChunk([values.length], values, createByteWriter())
+  assert.doesNotThrow(() => verifyBody(network, bodyOf({ Block: [chunk] })))
+  const body = bodyOf({ Block: [{ ...chunk, rawBytes: chunk.rawBytes + 1 }] })
+  assert.throws(() => verifyBody(network, body), {
+    ...refusal,
+    facts: { why: 'a chunk unpacks to another size' },
+  })
+})
+
+test('a document whose bytes are not canonical is refused by its first wrong field', () => {
+  const values = Buffer.from(encodeValues('Block', honest.documents.Block[0]?.values ?? []))
+  const cutOff = values.subarray(0, -1)
+  const body = bodyOf({ Block: [packChunk([cutOff.length], cutOff, createByteWriter())] })
+  assert.throws(() => verifyBody(network, body), {
+    ...refusal,
+    facts: { why: 'Block 0 is wrong at uncles' },
+  })
+})
+
+test('a block may be of the last second that a time can be written of, and of none after it', () => {
+  const bodyAt = (timestamp: number) =>
+    encodeBody(altered('Block', 0, 'timestamp', `0x${timestamp.toString(16)}`)).body
+  assert.equal(verifyBody(network, bodyAt(maxTimestamp)).timestamp, maxTimestamp)
+  assert.throws(() => verifyBody(network, bodyAt(maxTimestamp + 1)), refusal)
 })
 
 test('a chunk takes as many bytes as zstd may need for what it holds, and no more', () => {
