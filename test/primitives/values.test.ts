@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { encode } from '@ipld/dag-cbor'
 import fc from 'fast-check'
 import { ServiceError } from '../../src/errors.ts'
-import { createByteReader } from '../../src/primitives/cbor.ts'
+import { createByteReader, createByteWriter } from '../../src/primitives/cbor.ts'
 import {
   blockSections,
   type CollectionName,
@@ -20,6 +20,7 @@ import {
   scanValues,
   skipItem,
   valueCount,
+  writeValues,
 } from '../../src/primitives/values.ts'
 import { answeredBlock } from './arbitrary-block.ts'
 
@@ -76,10 +77,13 @@ test('the canonical bytes are version, type name, docID and values', () => {
   const start = Buffer.from(encode([1, 'Local__Devnet__BlockSignature', 'seal-0x33-02', 0]))
   assert.deepEqual(bytes.subarray(0, start.length - 1), start.subarray(0, -1))
   assert.deepEqual(bytes.subarray(start.length - 1), Buffer.from(stored))
+  const long = Buffer.alloc(1_000, 0x61)
+  const whole = canonicalBytes('Local__Devnet', 'BlockSignature', 'seal-0x33-02', long)
+  assert.deepEqual(Buffer.from(whole.subarray(start.length - 1)), long)
 })
 
 /** A transaction of this value and nothing more than it needs. */
-function transactionOf(value: Value): Value[] {
+function transactionOf(value: Value, others: readonly [string, Value][] = []): Value[] {
   const blank: Value[] = Array.from({ length: valueCount('Transaction') }, () => null)
   const given: [string, Value][] = [
     ['hash', `0x${'22'.repeat(32)}`],
@@ -87,6 +91,7 @@ function transactionOf(value: Value): Value[] {
     ['blockNumber', 1],
     ['transactionIndex', 0],
     ['value', value],
+    ...others,
   ]
   for (const [field, each] of given) blank[fieldIndex('Transaction', field)] = each
   return blank
@@ -102,6 +107,28 @@ test('quantities of every size keep their shortest form', () => {
       assert.equal(readField('Transaction', bytes, place), values[place])
     }),
   )
+})
+
+test('values are written the same whatever room there is for them', () => {
+  const values = transactionOf('0x1', [
+    ['blockNumber', 2 ** 31 - 1],
+    ['transactionIndex', 2 ** 31 - 1],
+    ['status', true],
+  ])
+  const expected = encodeValues('Transaction', values)
+  for (let capacity = 1; capacity <= expected.length; capacity++) {
+    const out = createByteWriter(capacity)
+    writeValues(out, 'Transaction', values)
+    assert.deepEqual(Buffer.from(out.bytes.subarray(0, out.at)), expected)
+  }
+})
+
+test('a quantity of zero stands before a height of zero', () => {
+  const values = transactionOf('0x1', [
+    ['effectiveGasPrice', '0x0'],
+    ['blockNumber', 0],
+  ])
+  assert.deepEqual(decodeValues('Transaction', encodeValues('Transaction', values)), values)
 })
 
 test('a quantity that is longer than it need be, or than 32 bytes, is refused by name', () => {
@@ -126,6 +153,8 @@ test('values that do not fit their field are refused by name', () => {
     [fieldIndex('Log', 'transactionHash'), `0x${'zz'.repeat(32)}`],
     [fieldIndex('Log', 'topics'), null],
     [fieldIndex('Log', 'topics'), 'x'],
+    [fieldIndex('Log', 'topics'), ['0x12']],
+    [fieldIndex('Log', 'data'), 7],
     [fieldIndex('Log', 'logIndex'), '7'],
     [fieldIndex('Log', 'logIndex'), -1],
     [fieldIndex('Log', 'logIndex'), 2 ** 53],
@@ -216,6 +245,13 @@ test('bytes that end within a document are refused at the field where they end',
     }),
     { numRuns: 20 },
   )
+})
+
+test('a list of texts is skipped, of whatever length these are', () => {
+  const bytes = encode(['', 'a', 'ab'])
+  const reader = createByteReader(bytes)
+  assert.ok(skipItem(reader))
+  assert.equal(reader.at, bytes.length)
 })
 
 test('no field is read behind a value that is damaged', () => {

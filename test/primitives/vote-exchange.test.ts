@@ -150,6 +150,44 @@ test('a list of the protocol with one item more is refused, whatever stands arou
   }
 })
 
+test('a list is refused whose head promises one item more than there are', () => {
+  const [key, half] = [Buffer.alloc(32, 0xab), Buffer.alloc(16, 0xcd)]
+  const cases: [(bytes: Uint8Array) => unknown, whole: unknown, lists: number][] = [
+    [decodeVoteRequest, ['heads', [key]], 2],
+    [decodeVoteRequest, ['digests', 3, 70, [key]], 2],
+    [decodeVoteRequest, ['seals', key, 3, 70, [5, key]], 2],
+    [decodeDigestsAnswer, ['digests', [[key, 7, half]]], 3],
+    [decodeSealsAnswer, ['seals', [], true], 2],
+    [decodeHeadsAnswer, ['heads', [key]], 2],
+  ]
+  for (const [decode, whole, lists] of cases) {
+    const bytes = encode(whole)
+    decode(bytes)
+    const heads = [...bytes.entries()].filter(([, byte]) => byte >>> 5 === 4)
+    assert.equal(heads.length, lists)
+    for (const [at, head] of heads)
+      assert.throws(() => decode(bytes.with(at, head + 1)), refusal, `${whole} ${at}`)
+  }
+})
+
+test('a request of another kind is refused, whatever its form', () => {
+  const key = Buffer.alloc(32, 0xab)
+  const unknown = { ...refusal, facts: { why: 'a request is unknown' } }
+  for (const request of [
+    ['tails', [key]],
+    ['tails', 3, 70, [key]],
+    ['tails', key, 3, 70, null],
+    ['heads', key, 3],
+    ['seals', [key]],
+    ['digests', [key]],
+  ])
+    assert.throws(() => decodeVoteRequest(encode(request)), unknown)
+  for (const request of [['heads'], ['seals', key, 3, 70, null, 1]])
+    assert.throws(() => decodeVoteRequest(encode(request)), {
+      facts: { why: 'a request has a wrong length' },
+    })
+})
+
 test('a height is refused that is no number, or not in its shortest form', () => {
   const message = (heights: string): Buffer =>
     Buffer.concat([encode(['digests']).with(0, 0x84), Buffer.from(`${heights}80`, 'hex')])
