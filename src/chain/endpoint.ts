@@ -141,7 +141,7 @@ async function sendInBatches(
   const outcomes = calls.map(() => missing)
   const failures: unknown[] = []
   let next = 0
-  let answered = 0
+  let isAnyAnswered = false
   const lane = async (): Promise<void> => {
     while (next < calls.length && failures.length === 0) {
       const start = next
@@ -150,7 +150,7 @@ async function sendInBatches(
       try {
         const found = await sendBatch(state, batch, signal)
         outcomes.splice(start, found.length, ...found)
-        answered += batch.length
+        isAnyAnswered = true
       } catch (error) {
         failures.push(error)
       }
@@ -158,7 +158,7 @@ async function sendInBatches(
   }
   await Promise.all(Array.from({ length: batchesInFlight }, lane))
   signal.throwIfAborted()
-  if (answered === 0 && failures.length > 0) throw failures[0]
+  if (!isAnyAnswered && failures.length > 0) throw failures[0]
   return outcomes
 }
 

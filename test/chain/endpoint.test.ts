@@ -76,6 +76,35 @@ test('many calls travel in batches of bounded size and come back in order', asyn
   assert.deepEqual(sizes.toSorted(), [4, 8, 8])
 })
 
+test('calls are counted by method, and the bytes of their answers', async (t) => {
+  const registry = new Registry()
+  let bytes = 0
+  const respond: Respond = (body, response) => {
+    const answer = JSON.stringify(Array.isArray(body) ? body.map(echo) : echo(body))
+    bytes += answer.length
+    response.end(answer)
+  }
+  const endpoint = await openBefore(t, respond, {}, registry)
+  await endpoint.calls(callsOf(9), never)
+  await endpoint.call({ method: 'once', params: [1] }, never)
+  const calls = (method: string) => metricValue(registry, 'viewmesh_chain_calls_total', { method })
+  assert.deepEqual([await calls('echo'), await calls('once')], [9, 1])
+  assert.equal(await metricValue(registry, 'viewmesh_chain_answer_bytes_total'), bytes)
+})
+
+test('calls that are given up end with the reason, though some were answered', async (t) => {
+  const stop = new AbortController()
+  const reason = new Error('stopped')
+  const respond: Respond = (body, response, request) => {
+    const [call] = [body].flat()
+    if (call?.id === 1) echoAll(body, response, request)
+    // Four are sent at once, so the fifth one is only sent after an answer.
+    else if (call?.id === 5) stop.abort(reason)
+  }
+  const endpoint = await openBefore(t, respond, { maxBatch: 1 })
+  await assert.rejects(endpoint.calls(callsOf(6), stop.signal), reason)
+})
+
 for (const [name, refuse] of [
   ...[-32600, -32601, -32700].map((code): [string, (response: ServerResponse) => void] => [
     `error ${code}`,
