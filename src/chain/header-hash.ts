@@ -62,14 +62,14 @@ type HeaderVerdict =
 export function checkHeaderHash(block: RpcBlock): HeaderVerdict {
   const header = block as Readonly<Record<string, unknown>>
   const lacking = firstFields.filter((field) => !isReadable(header, field)).map(({ name }) => name)
-  const computed = lacking.length > 0 ? '' : headerHash(header)
-  if (computed !== '' && computed === block.hash?.toLowerCase()) return { kind: 'matches' }
+  const computed = headerHash(header)
+  if (lacking.length === 0 && computed === block.hash?.toLowerCase()) return { kind: 'matches' }
   const unfamiliar = Object.keys(header).filter((name) => !knownNames.has(name))
   const fields = [...unfamiliar, ...lacking]
   return fields.length > 0 ? { kind: 'unknown', fields } : { kind: 'differs', computed }
 }
 
-/** A fork's field that a chain leaves out is encoded empty where a later field follows. */
+/** A fork's field that a chain leaves out is encoded empty where a later field follows, as is what cannot be read. */
 function headerHash(header: Readonly<Record<string, unknown>>): string {
   const last = forkFields.findLastIndex((field) => isReadable(header, field))
   const fields = [...firstFields, ...forkFields.slice(0, last + 1)]

@@ -86,6 +86,14 @@ test('a header that lacks a field belongs to another kind of chain', () => {
   assert.deepEqual(checkHeaderHash(block), { kind: 'unknown', fields: ['nonce'] })
 })
 
+test('a header that lacks a field matches no hash, not even that with the field empty', () => {
+  const { nonce: _, ...block } = mainnetGenesis
+  const verdict = checkHeaderHash({ ...block, nonce: '0x' })
+  const hash = verdict.kind === 'differs' ? verdict.computed : assert.fail(verdict.kind)
+  assert.deepEqual(checkHeaderHash({ ...block, nonce: '0x', hash }), { kind: 'matches' })
+  assert.deepEqual(checkHeaderHash({ ...block, hash }), { kind: 'unknown', fields: ['nonce'] })
+})
+
 test('no header of any shape crashes the check', () => {
   const digits = fc.string({ unit: fc.constantFrom(...'0123456789abcdefG') })
   const value = fc.oneof(
