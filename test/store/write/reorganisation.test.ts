@@ -120,12 +120,15 @@ describe('a reorganisation', () => {
     assert.deepEqual(hashesOf(3), old)
   })
 
-  it('of nothing changes nothing', async (t) => {
+  it('of nothing changes nothing, and readers keep what they know', async (t) => {
     const store = await openTestStore(t)
     const blocks = range(1, 5)
     await putAll(store, blocks)
+    const epoch = () => store.reader.read((snapshot) => snapshot.epoch)
+    const before = epoch()
     await store.truncateAbove(5)
     await store.replaceBlocks(10, Number.POSITIVE_INFINITY, [])
+    assert.equal(epoch(), before)
     assertHolds(store.reader, blocks)
   })
 
