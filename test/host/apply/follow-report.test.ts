@@ -103,9 +103,16 @@ test('a Host that catches up reports no head until a minute passes without a blo
   const { codes } = openScene()
   const signers = (nowMs: number): Signer[] => [signer('alice', link(9, 'x'), nowMs)]
   for (let head = 0; head < 5; head += 1)
-    assert.deepEqual(codes(head * 50_000, signers(head * 50_000), { head }), [])
-  assert.deepEqual(codes(259_999, signers(259_999), { head: 4 }), [])
-  assert.deepEqual(codes(260_000, signers(260_000), { head: 4 }), ['HOST_SIGNERS_DISAGREE'])
+    assert.deepEqual(codes(head * 60_000, signers(head * 60_000), { head }), [])
+  assert.deepEqual(codes(299_999, signers(299_999), { head: 4 }), [])
+  assert.deepEqual(codes(300_000, signers(300_000), { head: 4 }), ['HOST_SIGNERS_DISAGREE'])
+})
+
+test('a Host that never stored a block reports a head a minute after its start', () => {
+  const { codes } = openScene()
+  const signers = (nowMs: number): Signer[] => [signer('alice', link(9, 'x'), nowMs)]
+  assert.deepEqual(codes(30_000, signers(30_000), { head: -1 }), [])
+  assert.deepEqual(codes(60_000, signers(60_000), { head: -1 }), ['HOST_SIGNERS_DISAGREE'])
 })
 
 test('a signer that was off the list for a while is given time like a new one', () => {
