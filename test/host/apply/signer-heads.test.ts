@@ -86,6 +86,10 @@ test('a signer that floods heads is heard at a Generator’s rate, and costs no 
   assert.equal(resultOf(heads.receive(headOf(1, {}, bob))), 'newer')
   nowMs = 1_000
   assert.equal(resultOf(heads.receive(headOf(2_000))), 'newer')
+  for (let sequence = 2_001; sequence < 2_010; sequence++) heads.receive(headOf(sequence))
+  assert.equal(resultOf(heads.receive(headOf(2_010))), 'ignore signer-rate')
+  heads.keepOnly((identity) => identity === bob.identity)
+  assert.equal(resultOf(heads.receive(headOf(1))), 'newer', 'one that was forgotten begins anew')
 })
 
 test('what is forged in the name of a signer uses up nothing of what is the signer’s', async (t) => {
@@ -130,6 +134,17 @@ test('heads outlive the program: an old one stays old after a restart, and no si
   assert.deepEqual(storedHeads(store.reader, [bob.identity]), [Buffer.from(headOf(8, {}, bob))])
 })
 
+test('heads are written once, and those that changed since alone', async (t) => {
+  const { store, heads } = await openScene(t)
+  heads.receive(headOf(5))
+  heads.receive(headOf(8, {}, bob))
+  await heads.flush()
+  await store.putRecord(`head/${bob.identity}`, null)
+  heads.receive(headOf(6))
+  await heads.flush()
+  assert.deepEqual(storedHeads(store.reader, []), [Buffer.from(headOf(6))])
+})
+
 test('heads of signers that are no longer accepted are forgotten, on the disk as well', async (t) => {
   const { store, heads } = await openScene(t)
   heads.receive(headOf(5))
@@ -144,8 +159,12 @@ test('heads of signers that are no longer accepted are forgotten, on the disk as
 test('of however many signers 256 are remembered, those that were heard last', async (t) => {
   const { heads } = await openScene(t)
   const many = Array.from({ length: 300 }, (_, index) => testSigner(`signer ${index}`, 'Ed25519'))
-  for (const signer of many) heads.receive(headOf(1, {}, signer))
+  const [first = alice, second = bob] = many
+  for (const signer of many.slice(0, 256)) heads.receive(headOf(1, {}, signer))
+  heads.receive(headOf(2, {}, first))
+  for (const signer of many.slice(256)) heads.receive(headOf(1, {}, signer))
   assert.equal(heads.identities().length, 256)
   assert.equal(heads.identities().at(-1), many.at(-1)?.identity)
-  assert.equal(heads.of(many[0]?.identity ?? ''), undefined)
+  assert.equal(heads.of(second.identity), undefined)
+  assert.equal(heads.of(first.identity)?.head.sequence, 2, 'it was heard again')
 })
