@@ -125,6 +125,15 @@ test('a statement about a block that is not stored is passed over', async (t) =>
   assert.deepEqual([...stored(), ...stored(21)], [])
 })
 
+test('statements about a block that goes before they are stored are none that were taken', async (t) => {
+  const { store } = await open(t)
+  const gone = { reader: store.reader, putRowStatements: async () => false }
+  const { log } = captureLog()
+  const admission = createStatementAdmission({ network: opaqueNetwork }, { store: gone, log })
+  admission.setAccepted([alice.identity])
+  assert.deepEqual(await admission.receive(page([by(alice)], 9)), { statements: 0, next: 9 })
+})
+
 test('a further statement takes the place of the one whose leaves it has, which stays away', async (t) => {
   const { admission, stored } = await open(t)
   const [first, further] = [by(alice), by(alice, ['a View', 'another'])]
@@ -133,6 +142,15 @@ test('a further statement takes the place of the one whose leaves it has, which 
   assert.deepEqual(stored(), placesOf(further))
   assert.deepEqual(await admission.receive(page([first])), { statements: 0, next: null })
   assert.deepEqual(stored(), placesOf(further))
+})
+
+test('the same rows under another version of the runtime are another statement', async (t) => {
+  const { admission, stored } = await open(t)
+  const [one, other] = [by(alice), by(alice, ['a View'], 5, 2)]
+  assert.equal(other.root, one.root)
+  await admission.receive(page([one]))
+  assert.deepEqual(await admission.receive(page([other])), { statements: 1, next: null })
+  assert.deepEqual(stored(), placesOf(one, other))
 })
 
 test('two roots of one Host for one View are both kept, and count for neither', async (t) => {
