@@ -134,7 +134,6 @@ function aliasConditions(catalog: Catalog, block: unknown, scope: AliasScope): F
 
 /** What stands under an alias was not validated, as GraphQL does not know its type. */
 function attributeAlias(attribute: Attribute, part: unknown): FilterCondition {
-  if (part === null) return attributeCondition(attribute, null)
   const type = blockFor(attribute.kind, attribute.list)
   const refuse = (path: readonly (string | number)[], invalid: unknown, error: Error): never => {
     const place = ['_alias', ...path].join('.')

@@ -82,8 +82,10 @@ test('an empty object restricts nothing, and an empty _or matches nothing', asyn
 test('null for what is linked means that there is none', async (t) => {
   const shape = { transactions: 4, logs: 2, entries: 0, calldataBytes: 4 }
   const { query } = await openGraphqlRoom(t, { chain: createChain({ count: 1, shape }) })
-  const { Transaction, without, Log } = await query(`{ Transaction { hash logs { _docID } }
+  const { Transaction, any, without, Log } = await query(`{ Transaction { hash logs { _docID } }
+    any: Transaction(filter: {logs: {}}) { hash logs { _docID } }
     without: Transaction(filter: {logs: null}) { hash logs { _docID } } Log(filter: {transaction: null}) { _docID } }`)
+  assert.deepEqual(any, Transaction, 'an empty object restricts nothing')
   const expected = Transaction.filter(({ logs }: { logs: readonly object[] }) => logs.length === 0)
   assert.ok(expected.length > 0)
   assert.deepEqual(without, expected)
@@ -192,6 +194,8 @@ test('lists are tested by their elements', async (t) => {
   for (const list of others)
     assert.equal(await count(`topics: {_eq: ${JSON.stringify(list)}}`), 0, list.join())
   assert.equal(await count('topics: null'), 0)
+  for (const name of ['_any', '_all', '_none'])
+    assert.equal(await count(`topics: {${name}: {}}`), all)
 })
 
 test('a value that is not selected is compared by its own name under _alias', async (t) => {
@@ -202,6 +206,11 @@ test('a value that is not selected is compared by its own name under _alias', as
     '{ Log(order: {_alias: {blockNumber: DESC}}, limit: 1) { logIndex } }',
   )
   assert.deepEqual(Log, [{ logIndex: 2 }])
+  const fields = '{ fee: maxFeePerGas hash }'
+  const { a, b } = await query(`{ a: Transaction(filter: {_alias: {fee: null}}) ${fields}
+    b: Transaction(filter: {maxFeePerGas: null}) ${fields} }`)
+  assert.ok(a.length > 0)
+  assert.deepEqual(a, b)
 })
 
 test('a link is filtered by its alias as by its name', async (t) => {

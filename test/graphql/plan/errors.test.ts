@@ -170,6 +170,9 @@ test('a filter on an unknown alias, or with a value of another kind, is refused'
   assert.deepEqual(await errors('{ Block(filter: {_alias: {n: {_gt: "x"}}}) { n: number } }'), [
     'Invalid value "x" at _alias._gt; Int cannot represent x: write a whole number, without quotes.',
   ])
+  assert.deepEqual(await errors('{ Block(filter: {_alias: {n: {_gtt: 1}}}) { n: number } }'), [
+    'Invalid value {"_gtt":1} at _alias; Field "_gtt" is not defined by type "IntOperatorBlock".',
+  ])
   assert.deepEqual(
     await errors('{ Block(filter: {_alias: {n: {_gt: "x"}}}) { n: COUNT(transactions: {}) } }'),
     [
@@ -197,4 +200,12 @@ test('a misspelt name is compared with few and short ones, whatever strangers ca
   }
   for (const [query, message] of Object.entries(cases))
     assert.match((await errors(query))[0] ?? '', message)
+  assert.deepEqual(await errors('{ Block { nummer hahs } }'), [
+    'Cannot query field "nummer" on type "Ethereum__Mainnet__Block". Did you mean "number"?',
+    'Cannot query field "hahs" on type "Ethereum__Mainnet__Block".',
+  ])
+  const text = 'query ($f: BlockFilterArg) { Block(filter: $f) { number } }'
+  assert.deepEqual(await errors(text, { f: { nummer: 1 } }), [
+    'Variable "$f" got invalid value { nummer: 1 }; Field "nummer" is not defined by type "Ethereum__Mainnet__BlockFilterArg".',
+  ])
 })
