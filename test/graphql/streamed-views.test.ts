@@ -122,6 +122,21 @@ describe('a View that is computed for each query', () => {
     )
   })
 
+  test('has sources that count towards the size of an answer', async (t) => {
+    const query = '{ Sums { _source } }'
+    const { Sums } = await (await openRoom(t)).query(query)
+    const bytes = Sums.reduce(
+      (sum: number, row: object) => sum + Buffer.byteLength(JSON.stringify(row)) + 1,
+      0,
+    )
+    const codeWithin = async (maxResultBytes: number) => {
+      const { graphql } = await openRoom(t, ofEachBlock, { maxResultBytes })
+      return (await graphql.execute({ query })).errors?.[0]?.extensions['code']
+    }
+    assert.equal(await codeWithin(bytes), undefined)
+    assert.equal(await codeWithin(bytes - 1), 'GRAPHQL_SIZE_LIMIT')
+  })
+
   test('has to end before the time of its request is over', async (t) => {
     const room = await openRoom(t, ofEachBlock, { maxMs: 10_000 })
     await room.query('{ Sums { n } }')

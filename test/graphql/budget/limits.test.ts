@@ -125,6 +125,12 @@ test('an offset beyond the rows of a list costs nothing', async (t) => {
   assert.equal(await costOf(room, '{ Transaction { hash logs(offset: 9) { data } } }'), rows)
 })
 
+test('a filter that nothing meets reads nothing, also on what is linked', async (t) => {
+  const room = await openGraphqlRoom(t)
+  for (const filter of ['{_or: []}', '{logs: {_or: []}}', '{block: {_not: {}}}'])
+    assert.equal(await costOf(room, `{ Transaction(filter: ${filter}) { hash } }`), 0, filter)
+})
+
 test('cost counts a row at the end of a link once for neighbours that share it', async (t) => {
   const room = await openGraphqlRoom(t)
   const cost = (text: string) => costOf(room, text)
@@ -146,6 +152,12 @@ test('cost counts a document again for every 8 conditions and keys', async (t) =
   assert.equal(await looked(16, ''), blocks + 2 * logs)
   assert.equal(await looked(6, ', order: [{data: ASC}, {address: ASC}]'), blocks + logs)
   assert.equal(await looked(7, ', order: [{data: ASC}, {address: ASC}]'), blocks + 2 * logs)
+  const summed = (patterns: number) => {
+    const filter = `{_or: [${repeat(patterns, () => '{data: {_like: "%"}}')}]}`
+    return costOf(room, `{ SUM(Log: {field: logIndex, filter: ${filter}}) }`)
+  }
+  assert.equal(await summed(7), blocks + logs, 'with one for what is added')
+  assert.equal(await summed(8), blocks + 2 * logs)
   const ofBlocks = (patterns: number) => {
     const filter = `{_or: [${repeat(patterns, () => '{hash: {_like: "%nothing%"}}')}]}`
     return costOf(room, `{ Block(filter: ${filter}) { number } }`)

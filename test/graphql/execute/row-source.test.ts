@@ -46,6 +46,21 @@ test('the sources of a block are read once, whatever the order of its rows', asy
   assert.equal(await costOfSources('{n: ASC}'), await costOfSources('{_blockNumber: ASC}'))
 })
 
+test('rows that were made of no document read none for their sources', async (t) => {
+  const room = await openGraphqlRoom(t)
+  const view = servedView('type Sent { n: Int }', 'Transaction { hash }')
+  const [{ number, hash } = assert.fail()] = room.chain
+  const packer = createRowPacker(view.rowType)
+  packer.add({ n: 1 }, null)
+  await room.store.putViewRows(view.slot, [
+    { height: number, blockHash: hash, rows: packer.finish() },
+  ])
+  room.graphql.setViews([view])
+  const text = '{ Sent { n _source } }'
+  assert.deepEqual(await room.query(text), { Sent: [{ n: 1, _source: null }] })
+  assert.equal(await costOf(room, text), await costOf(room, '{ Sent { n } }'))
+})
+
 test('a row may be made of any document of a block of many', async (t) => {
   const shape = { transactions: 4, logs: 600, entries: 0, calldataBytes: 4 }
   const room = await openGraphqlRoom(t, { chain: createChain({ count: 1, shape }) })
