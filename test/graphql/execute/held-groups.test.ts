@@ -79,6 +79,8 @@ test('grouping holds the text of the key of each group', async () => {
 })
 
 const manyGroups: Readonly<Record<string, string>> = {
+  'of one list': `{ a: Log(filter: {blockNumber: 1}, groupBy: [data]) { data }
+    b: Log(filter: {blockNumber: 1}, groupBy: [data]) { data } }`,
   'under rows': '{ Transaction { logs(groupBy: [data]) { data } } }',
   'under groups': '{ Log(groupBy: [transactionHash]) { GROUP(groupBy: [data]) { data } } }',
   'that an aggregate is over': `{ Log(groupBy: [transactionHash]) {
