@@ -50,7 +50,7 @@ function acceptedAt(
     document,
     visitWithTypeInfo(info, {
       enter(node) {
-        if (accepted === undefined && node === wrong) accepted = acceptedHere(info, node)
+        if (node === wrong) accepted = acceptedHere(info, node)
       },
     }),
   )
