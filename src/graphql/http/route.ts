@@ -132,7 +132,7 @@ function parseBody(received: unknown, type: string | undefined): ParsedBody {
 }
 
 function notJson(type: string | undefined): string {
-  const found = type?.split(';', 1)[0]?.trim()
+  const found = type?.split(';')[0]?.trim()
   if (found === undefined || found === 'application/json')
     return `The body is not JSON. ${expected}`
   return `The body is not JSON, and its content type is ${found}. ${expected} A query by itself is sent as application/graphql.`

@@ -202,7 +202,7 @@ export function readVariables(
   const { conditions, values } = argumentSizeOf(Object.values(named))
   if (conditions > limits.maxConditions) throw tooManyConditions(limits)
   if (values > maxValues) throw tooManyValues()
-  const inputs = operation.expandable.size === 0 ? named : expand(operation, named)
+  const inputs = expand(operation, named)
   // graphql-js compares what is misspelt with all names of the schema: see `suggestions.ts`.
   const options = { maxErrors: 10, hideSuggestions: true }
   const { coerced, errors } = getVariableValues(schema, definitions, inputs, options)
