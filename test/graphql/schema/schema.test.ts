@@ -3,8 +3,11 @@ import { test } from 'node:test'
 import { isInputObjectType, isObjectType, validateSchema } from 'graphql'
 import { createCatalog, hostCollections } from '../../../src/graphql/catalog/catalog.ts'
 import { foldOf } from '../../../src/graphql/catalog/spelling.ts'
+import { viewAttestation } from '../../../src/graphql/catalog/view-attestation.ts'
+import { viewEntity } from '../../../src/graphql/catalog/view-entity.ts'
 import { createSchema } from '../../../src/graphql/schema/schema.ts'
 import { openGraphqlRoom } from '../support/graphql-room.ts'
+import { servedView } from '../support/served-views.ts'
 
 const schema = createSchema(createCatalog('Ethereum__Mainnet', hostCollections))
 
@@ -101,6 +104,35 @@ test('introspection shows one spelling and marks the others as deprecated', () =
     log.getFields()['_blockID']?.deprecationReason,
     'Another spelling of block_id; both are accepted.',
   )
+})
+
+test('a View has one name, and is subscribed to, but not what Hosts signed of it', () => {
+  const fixed = createCatalog('Ethereum__Mainnet', hostCollections)
+  const entity = viewEntity(servedView('"Seen." type Seen { n: Int }'), null)
+  const votes = viewAttestation(entity.view ?? assert.fail())
+  const served = createSchema(new Map([...fixed, [entity.name, entity], [votes.name, votes]]))
+  const [asked = {}, streamed = {}] = [served.getQueryType(), served.getSubscriptionType()].map(
+    (type) => type?.getFields(),
+  )
+  assert.equal(asked['Seen']?.description, 'Seen.')
+  assert.match(asked['Block']?.description ?? '', / Short for Ethereum__Mainnet__Block\.$/)
+  assert.ok(asked[votes.name] && streamed['Seen'] && streamed['Block'])
+  assert.equal(streamed[votes.name], undefined)
+  const seen = served.getType('Seen')
+  assert.ok(isObjectType(seen))
+  assert.match(seen.getFields()['_source']?.description ?? '', /^Null: /)
+})
+
+test('numbers are added up of lists alone, and nothing is where nothing is served', () => {
+  const targetsOf = (name: string): string[] => {
+    const type = schema.getType(`Ethereum__Mainnet__${name}`)
+    assert.ok(isObjectType(type))
+    return (type.getFields()['SUM']?.args ?? []).map((argument) => argument.name)
+  }
+  assert.deepEqual(targetsOf('Log'), ['GROUP', '_group'])
+  assert.deepEqual(targetsOf('Transaction'), ['GROUP', '_group', 'logs', 'accessList'])
+  const nothing = createSchema(new Map()).getQueryType()?.getFields() ?? {}
+  assert.deepEqual(Object.keys(nothing), ['_commits'])
 })
 
 test('variables may be declared with full or short type names, or with the type of their values', async (t) => {
