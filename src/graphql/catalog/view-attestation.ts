@@ -52,7 +52,7 @@ function columnsOf({ id }: ViewSource): readonly Column[] {
     `${prefix}${block.height}:${rowsRoot}:${count}`
   const heightOf = (start: string) => (text: string) => {
     if (!text.startsWith(start)) return null
-    const [height = ''] = text.slice(start.length).split(':', 1)
+    const [height = ''] = text.slice(start.length).split(':')
     return wholeNumber.test(height) ? Number(height) : null
   }
   return [

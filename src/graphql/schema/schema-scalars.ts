@@ -36,10 +36,7 @@ export const quantityScalar: GraphQLScalarType<string> = new GraphQLScalarType({
     'A number of up to 256 bits: decimal text ("1000000000"), 0x hex ("0x3b9aca00"), or a whole number.',
   serialize: (value) => String(value),
   parseValue: (value) => checkQuantity(value, JSON.stringify(value)),
-  parseLiteral(node) {
-    const isWritten = node.kind === Kind.INT || node.kind === Kind.STRING
-    return checkQuantity(isWritten ? node.value : undefined, print(node), node)
-  },
+  parseLiteral: (node) => checkQuantity(writtenValue(node), print(node), node),
 })
 
 function checkQuantity(value: unknown, shown: string, node?: ValueNode): string {
@@ -50,6 +47,9 @@ function checkQuantity(value: unknown, shown: string, node?: ValueNode): string 
     node,
   )
 }
+
+/** What a literal says, as text but for `true` and `false`; undefined where it is a list or an object. */
+const writtenValue = (node: ValueNode): unknown => ('value' in node ? node.value : undefined)
 
 function literalError(message: string, node: ValueNode | undefined): GraphQLError {
   return new GraphQLError(message, node === undefined ? {} : { nodes: node })
@@ -62,10 +62,7 @@ export const bigIntScalar: GraphQLScalarType<string> = new GraphQLScalarType({
     'A whole number of any size as decimal text; compared with decimal text ("-1000"), 0x hex ("0x3e8"), or a whole number.',
   serialize: (value) => String(value),
   parseValue: (value) => checkWholeNumber(value, JSON.stringify(value)),
-  parseLiteral(node) {
-    const isWritten = node.kind === Kind.INT || node.kind === Kind.STRING
-    return checkWholeNumber(isWritten ? node.value : undefined, print(node), node)
-  },
+  parseLiteral: (node) => checkWholeNumber(writtenValue(node), print(node), node),
 })
 
 function checkWholeNumber(value: unknown, shown: string, node?: ValueNode): string {
