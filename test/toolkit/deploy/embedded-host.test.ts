@@ -24,7 +24,7 @@ test('a Host of the toolkit is reached on this machine, wherever else it listens
 test('a Host that does not start is told with its last five lines, and leaves no token', async (t) => {
   const folder = join(testDirectory(t), 'host')
   const [port] = await freePorts(1)
-  const env = { DB_API_ADDR: `127.0.0.1:${port}`, LOG_LEVEL: 'loud' }
+  const env = { DB_API_ADDR: `127.0.0.1:${port}`, LOG_LEVEL: 'loud'.repeat(300) }
   const { signal } = new AbortController()
   const asked = t.mock.method(globalThis, 'fetch')
   await assert.rejects(
@@ -35,7 +35,11 @@ test('a Host that does not start is told with its last five lines, and leaves no
       const [first, ...lines] = String(message).split('\n')
       assert.match(`${first}`, /^the Host ended \(exit code [1-9]\d*\); its last lines:$/)
       const log = readFileSync(join(folder, 'log'), 'utf8').trim().split('\n')
-      assert.deepEqual(lines, log.slice(-5))
+      assert.deepEqual(
+        lines,
+        log.slice(-5).map((line) => line.slice(0, 1_000)),
+      )
+      assert.ok(lines.some((line) => line.length === 1_000))
       assert.match(lines.join(), /LOG_LEVEL/)
       assert.deepEqual(facts, { log: join(folder, 'log') })
       return true
@@ -48,8 +52,9 @@ test('a Host that does not start is told with its last five lines, and leaves no
 
 test('a Host of the toolkit gets settings, and neither keys nor passwords of wallets', () => {
   const secrets = { VIEWMESH_PRIVATE_KEY: '0x01', VIEWMESH_WALLET_PASSWORD: 'secret' }
+  const unsaid = { CHAIN_NAME: '', CHAIN_NETWORK: undefined }
   const env = embeddedEnvironment(
-    { ...secrets, LOG_LEVEL: 'debug', HOST_ADMIN_TOKEN: 'x' },
+    { ...secrets, LOG_LEVEL: 'debug', HOST_ADMIN_TOKEN: 'x', ...unsaid },
     { folder: '/folder', token: 'of this run' },
   )
   assert.deepEqual(
@@ -57,4 +62,5 @@ test('a Host of the toolkit gets settings, and neither keys nor passwords of wal
     [],
   )
   assert.deepEqual([env['LOG_LEVEL'], env['HOST_ADMIN_TOKEN']], ['debug', 'of this run'])
+  assert.deepEqual([env['CHAIN_NAME'], env['CHAIN_NETWORK']], ['Ethereum', 'Mainnet'])
 })
