@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { Readable } from 'node:stream'
 import { type TestContext, test } from 'node:test'
 import { openDevelopmentRegistry } from '../../../src/devnet/registry/development-registry.ts'
-import type { ServiceError } from '../../../src/errors.ts'
+import { ServiceError } from '../../../src/errors.ts'
 import {
   createRegistryClient,
   type RegistrationReceipt,
@@ -145,6 +145,18 @@ test('a node that does not have the View yet is waited for, for five seconds', a
     code: 'TOOLKIT_REGISTRATION_REFUSED',
     message: 'the registration failed: the other chain refused it',
   })
+})
+
+test('a node that is out of reach at first is waited for from its first answer on', async (t) => {
+  const states = statesAt(t, [10_000, 'none'], [20_000, 'none'], [20_001, 'registered'])
+  let isReached = false
+  const getView: RegistryClient['getView'] = async () => {
+    const found = await states()
+    if (isReached) return found
+    isReached = true
+    throw new ServiceError('REGISTRY_UNREACHABLE', 'nobody answers', { remedy: 'Start it.' })
+  }
+  assert.equal((await follow({ receipt: mined, getView })).registered?.height, 3)
 })
 
 test('a pending View is waited for, for six minutes, with how long that is', async (t) => {

@@ -44,6 +44,7 @@ test('a prepared deployment is sent by another command, and twice is once', asyn
   const height = await heightOf(registry)
   const second = await deploy('--send', file)
   assert.equal(second.exitCode, 0, second.stderr)
+  assert.match(second.stderr, /^the chain knows this View already: registered$/m)
   assert.equal(await heightOf(registry), height)
   assert.equal(JSON.parse(second.stdout).transaction, JSON.parse(first.stdout).transaction)
 })

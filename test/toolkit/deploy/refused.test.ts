@@ -2,10 +2,11 @@
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { test } from 'node:test'
+import { type TestContext, test } from 'node:test'
 import type { Hex } from 'viem'
 import { privateKeyToAddress } from 'viem/accounts'
 import { until } from '../../support/p2p-room.ts'
+import { openLyingNode } from '../support/lying-node.ts'
 import { openRegistryRoom, type Printed, pendingOf, untilStatus } from './support/registry-room.ts'
 
 /** What is written down of deployments, whatever the chain says now. */
@@ -16,6 +17,15 @@ async function recordedOf({
 }): Promise<readonly Printed[]> {
   const text = await readFile(join(homeFolder, '.viewmesh/deployments.json'), 'utf8')
   return JSON.parse(text).deployments
+}
+
+/** So much time passes whenever somebody looks at the clock. */
+function hurry(t: TestContext, stepMs: number): void {
+  let now = 0
+  t.mock.method(performance, 'now', () => {
+    now += stepMs
+    return now
+  })
 }
 
 const refusal = 'the other chain refused it: ABCI code: 1: error handling packet'
@@ -79,10 +89,40 @@ test('the reason of a refusal is that of the event of the chain, also in view st
   const { deployments } = (await terminal.json(...status)) as { deployments: object[] }
   const [{ state, error } = { state: '', error: '' }] = deployments as [Printed & { error: string }]
   assert.deepEqual([state, error], ['not registered', refusal])
+  const receipt = { status: '0x1', blockNumber: '0xffff', gasUsed: '0x1', logs: [] }
+  const node = await openLyingNode(t, registry.rpcUrl, { eth_getTransactionReceipt: () => receipt })
+  const later = (await terminal.json(...status, '--rpc', node.url)) as { deployments: object[] }
+  assert.equal(Object(later.deployments[0]).error, null, 'what failed before is not this one')
   const { stdout } = await terminal.run(['view', 'status'], {
     env: { REGISTRY_RPC_URL: `${cometUrl.replace('http', 'ws')}/websocket` },
   })
   assert.match(stdout, new RegExp(`^Payments \\(version 1\\) at http://\\S+: ${refusal}$`, 'm'))
+})
+
+test('what was prepared and has failed is not sent again, and is said to have been sent', async (t) => {
+  const { registry, deploy } = await openRegistryRoom(t, null)
+  const prepared = await deploy('--prepare', 'prepared.json')
+  hurry(t, 3_000)
+  const deploying = deploy('--send', 'prepared.json')
+  await registry.settle({ failed: [await pendingOf(registry)] })
+  assert.equal((await deploying).exitCode, 1)
+  const node = await openLyingNode(t, registry.rpcUrl, {})
+  const { exitCode, stderr } = await deploy('--send', 'prepared.json', '--rpc', node.url)
+  assert.deepEqual([exitCode, node.sent], [1, []])
+  assert.ok(stderr.includes(`it was sent before: ${JSON.parse(prepared.stdout).transaction}\n`))
+  assert.match(stderr, /the registration failed: the other chain refused it\n/)
+})
+
+test('a View that the other chain does not answer for in time is noted as pending', async (t) => {
+  const { deploy, terminal } = await openRegistryRoom(t, null)
+  hurry(t, 600_000)
+  const { exitCode, stderr } = await deploy('--yes')
+  assert.equal(exitCode, 3)
+  assert.match(stderr, /0x[0-9a-fA-F]{40} is still pending\n/)
+  assert.deepEqual(
+    (await recordedOf(terminal)).map(({ state }) => state),
+    ['pending'],
+  )
 })
 
 test('where nobody can say why a View was refused, that is said, and view status ends with 3', async (t) => {
