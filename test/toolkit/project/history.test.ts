@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { createHistory } from '../../../src/toolkit/project/history.ts'
@@ -41,6 +41,42 @@ test('a revision is kept as JSON that people can read, and read as it was writte
   })
 })
 
+test('a revision of another number than its file says, or larger than any, is damaged or refused', async (context) => {
+  const { kept, history } = await openHistory(context)
+  const revision = {
+    ...{ revision: 7, at: '2026-01-01T00:00:00.000Z', cause: 'edited', restores: null },
+    ...{ query: null, sdl: null, lenses: [] },
+  }
+  await history.writeRevision('Things', revision)
+  const folder = join(kept, 'views/Things')
+  await writeFile(join(folder, '000008.json'), await readFile(join(folder, '000007.json')))
+  const most = 8 * viewLimits.wire
+  await writeFile(join(folder, '000009.json'), ' '.repeat(most))
+  await writeFile(join(folder, '000010.json'), ' '.repeat(most + 1))
+  const codeOf = (number: number): Promise<string> =>
+    history.readRevision('Things', number).then(
+      () => 'none',
+      ({ code }) => code,
+    )
+  const codes = [await codeOf(7), await codeOf(8), await codeOf(9), await codeOf(10)]
+  const damaged = 'TOOLKIT_HISTORY_DAMAGED'
+  assert.deepEqual(codes, ['none', damaged, damaged, 'TOOLKIT_FILE_REFUSED'])
+})
+
+test('the revision of the working files is a number, and 0 where nothing says so', async (context) => {
+  const { kept, history } = await openHistory(context)
+  assert.equal(await history.readApplied('Things'), 0)
+  await history.writeApplied('Things', 12)
+  assert.equal(await history.readApplied('Things'), 12)
+  const path = join(kept, 'views/Things/applied')
+  for (const text of ['', '12', '-1\n', '1\n2\n', ' '.repeat(32)]) {
+    await writeFile(path, text)
+    assert.equal(await history.readApplied('Things'), 0, JSON.stringify(text))
+  }
+  await writeFile(path, ' '.repeat(33))
+  await assert.rejects(history.readApplied('Things'), { code: 'TOOLKIT_FILE_REFUSED' })
+})
+
 test('a kept module that is not what its hash says is damaged, and kept anew when it comes again', async (context) => {
   const { kept, history } = await openHistory(context)
   const hash = await history.keepModule(wasm(1))
@@ -48,6 +84,9 @@ test('a kept module that is not what its hash says is damaged, and kept anew whe
   const damaged = { code: 'TOOLKIT_HISTORY_DAMAGED', message: `${path} is damaged or missing` }
   assert.equal(hash, sha256(wasm(1)))
   assert.equal(await history.hasModule(hash), true)
+  const { ino } = await stat(path)
+  await history.keepModule(wasm(1))
+  assert.equal((await stat(path)).ino, ino, 'it is not written again')
   await writeFile(path, wasm(2))
   assert.equal(await history.hasModule(hash), false)
   await assert.rejects(history.readModule(hash), damaged)

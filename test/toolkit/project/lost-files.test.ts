@@ -37,6 +37,18 @@ test('all lost modules are written again where they were, and no revision is mad
   assert.deepEqual(await project.rollback('Things', null), { view: made, restored: 1 })
 })
 
+test('a lost module is written again, and a lens that was edited meanwhile stays so', async (context) => {
+  const { project, folder } = await openLost(context)
+  await writeFile(join(folder, 'lenses/Things.first.wasm'), wasm(9))
+  await rm(join(folder, 'lenses/Things.third.wasm'))
+  const { view, restored } = await project.rollback('Things', null)
+  assert.deepEqual([restored, view.revision], [2, 2])
+  assert.deepEqual(
+    view.lenses.map((lens) => lens.wasm),
+    [9, 2, 3].map(wasm),
+  )
+})
+
 for (const file of ['query.graphql', 'schema.graphql'])
   test(`a link in place of ${file} is replaced by the text, and what it leads to stays`, async (context) => {
     const { project, folder, made, of } = await openLost(context)
