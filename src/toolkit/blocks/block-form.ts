@@ -160,7 +160,7 @@ function valuesOf(collection: CollectionName, fields: Fields, where: string): Fi
     const { name } = field
     const value = fields[name]
     const isLeftOut = value === undefined || value === null || placeFields.has(name)
-    if (isLeftOut || name === 'removed' || name === 'number') return []
+    if (isLeftOut || name === 'number') return []
     return [[name, toRpc(field, value, `${where}.${name}`)] as const]
   })
   return Object.fromEntries(entries)
@@ -190,9 +190,10 @@ function documentOf(collection: CollectionName, given: unknown, where: string): 
   // What begins with an underscore a Host has added.
   const unknown = Object.keys(given).find((name) => !name.startsWith('_') && !known.includes(name))
   if (unknown === undefined) return { ...given }
+  const shown = unknown.slice(0, 80)
   throw new ServiceError(
     'TOOLKIT_FIXTURE_INVALID',
-    `${where} has the field ${unknown.slice(0, 80)}, which a ${collection} does not have${didYouMean(nearestName(unknown.slice(0, 80), known))}`,
+    `${where} has the field ${shown}, which a ${collection} does not have${didYouMean(nearestName(shown, known))}`,
     { remedy: `Accepted are ${known.join(', ')}.` },
   )
 }

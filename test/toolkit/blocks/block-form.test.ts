@@ -108,6 +108,7 @@ test('values of another kind are refused by their place', () => {
   refused({ number: 2 ** 53 }, `blocks[0].number is ${2 ** 53}`)
   refused({ gasUsed: -1 }, 'blocks[0].gasUsed is -1')
   refused({ hash: 7 }, 'blocks[0].hash is 7')
+  refused({ miner: 7 }, 'blocks[0].miner is 7')
   refused({ logs: [{ topics: ['0x', 7] }] }, 'blocks[0].logs[0].topics[1] is 7')
   refused({ transactions: [{ accessList: [7] }] }, 'blocks[0].transactions[0].accessList[0] is 7')
   refused({ miner: 'x'.repeat(5).split('') }, 'blocks[0].miner is ["x","x","x","x","x"]')

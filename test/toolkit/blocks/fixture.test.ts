@@ -122,6 +122,8 @@ describe('a fixture', () => {
     await refused({ blocks: [{ number: 5 }, { number: 5 }] }, /two blocks with one number/)
     await refused({ blocks: [{}], chain: 'Ethereum' }, /not an object with a list of blocks/)
     await refused({ blocks: [{}], network: 'A__B__C' }, /has a network of three parts$/)
+    const numbered = fileOf(t, { blocks: [{}], network: 7 })
+    await assert.rejects(readFixture(numbered), { code: 'PRIMITIVES_NAME_INVALID' })
     const most = fileOf(t, { blocks: Array.from({ length: 1_000 }, () => ({})) })
     assert.equal((await readFixture(most)).blocks.length, 1_000)
     await assert.rejects(readFixture('/nowhere.json'), { code: 'TOOLKIT_FIXTURE_INVALID' })
