@@ -44,7 +44,7 @@ function walk(program: Command, words: readonly string[]): Place {
       option = null
       continue
     }
-    const found = command.options.find(({ long, short }) => word === long || word === short)
+    const found = command.options.find(({ long }) => word === long)
     if (found?.required === true) option = found
     command = command.commands.find((child) => child.name() === word) ?? command
   }
