@@ -60,6 +60,7 @@ test('a result as JSON escapes what terminals act on, and has the same value', (
   const value = { text: 'a\u001b[2J\u009b2J\u202eb' }
   printResult(terminalTo(written, true), value, { json: true, text: '' })
   assert.doesNotMatch(written.join(''), /[^\n -~]/)
+  assert.match(written.join(''), /^\{\n {2}"text": "a.*"\n\}\n$/)
   assert.deepEqual(JSON.parse(written.join('')), value)
 })
 
