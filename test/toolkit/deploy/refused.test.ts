@@ -2,12 +2,18 @@
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type TestContext, test } from 'node:test'
+import { test } from 'node:test'
 import type { Hex } from 'viem'
 import { privateKeyToAddress } from 'viem/accounts'
 import { until } from '../../support/p2p-room.ts'
 import { openLyingNode } from '../support/lying-node.ts'
-import { openRegistryRoom, type Printed, pendingOf, untilStatus } from './support/registry-room.ts'
+import {
+  hurry,
+  openRegistryRoom,
+  type Printed,
+  pendingOf,
+  untilStatus,
+} from './support/registry-room.ts'
 
 /** What is written down of deployments, whatever the chain says now. */
 async function recordedOf({
@@ -17,15 +23,6 @@ async function recordedOf({
 }): Promise<readonly Printed[]> {
   const text = await readFile(join(homeFolder, '.viewmesh/deployments.json'), 'utf8')
   return JSON.parse(text).deployments
-}
-
-/** So much time passes whenever somebody looks at the clock. */
-function hurry(t: TestContext, stepMs: number): void {
-  let now = 0
-  t.mock.method(performance, 'now', () => {
-    now += stepMs
-    return now
-  })
 }
 
 const refusal = 'the other chain refused it: ABCI code: 1: error handling packet'

@@ -18,6 +18,7 @@ import { encodeView } from '../../../src/views/wire.ts'
 import { assertExplained } from '../../../test/docs/support/explained.ts'
 import { openLyingNode } from '../support/lying-node.ts'
 import { openTestTerminal } from '../support/test-terminal.ts'
+import { hurry, pendingOf } from './support/registry-room.ts'
 
 const wireOf = (name: string): Uint8Array =>
   encodeView({ query: 'Log { address }', sdl: `type ${name} { address: String }`, lenses: [] })
@@ -229,6 +230,22 @@ test('a View that the chain knew and dropped has to be prepared again', async (t
   )
 })
 
+test('terms whose registration failed are not sent again', async (t) => {
+  const { prepare, send, registry, rpcUrl } = await open(t, null)
+  await prepare()
+  hurry(t, 3_000)
+  const sending = send()
+  await registry.settle({ failed: [await pendingOf(registry)] })
+  const node = await openLyingNode(t, rpcUrl, {})
+  const outcomes = [await sending, await send('One', 'key', '--rpc', node.url)]
+  const refused = [1, 'TOOLKIT_REGISTRATION_REFUSED']
+  assert.deepEqual(
+    outcomes.map(([exitCode, { error }]) => [exitCode, error?.code]),
+    [refused, refused],
+  )
+  assert.deepEqual(node.sent, [])
+})
+
 test('a file that is no View, or one that no Host takes, is not prepared', async (t) => {
   const { prepare, terminal } = await open(t)
   const [missing, { error }] = await prepare('One', 'key', '--view-file', 'none')
@@ -351,7 +368,7 @@ test('--yes with --view-file is wrong usage: nobody is asked there', async (t) =
 test('--view-file without a step is wrong usage', async (t) => {
   const { run } = await openTestTerminal(t)
   const argv = ['view', 'deploy', 'One', '--target', 'devnet', '--rpc', 'http://127.0.0.1:1']
-  for (const step of [[], ['--send', 'terms']]) {
+  for (const step of [[], ['--send', 'terms'], ['--report', 'outcome']]) {
     const { exitCode, stderr } = await run([...argv, '--view-file', 'One', ...step])
     assert.equal(exitCode, 2)
     assert.match(stderr, /--view-file is given without a step/)
