@@ -35,13 +35,10 @@ export function findFormerIdentity(
 
 /** Who sealed first; of several in one second, `own`. Null for nobody. */
 function firstSigner(seals: readonly Seal[], own: string): string | null {
-  const [first] = seals.toSorted((a, b) => (a.createdAt < b.createdAt ? -1 : 1))
-  if (first === undefined) return null
-  const isOwn = seals.some(
-    ({ signatureIdentity, createdAt }) =>
-      signatureIdentity === own && createdAt === first.createdAt,
-  )
-  return isOwn ? own : first.signatureIdentity
+  const [firstAt] = seals.map(({ createdAt }) => createdAt).toSorted()
+  const first = seals.filter(({ createdAt }) => createdAt === firstAt)
+  const signers = first.map(({ signatureIdentity }) => signatureIdentity)
+  return signers.includes(own) ? own : (signers[0] ?? null)
 }
 
 /** Whether a stored block is among the newest. */
