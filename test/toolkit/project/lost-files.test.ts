@@ -60,6 +60,19 @@ for (const file of ['query.graphql', 'schema.graphql'])
     assert.equal(await readFile(outside, 'utf8'), 'of somebody')
   })
 
+test('a given version is brought back where a file had to be written again before', async (context) => {
+  const { project, made, of } = await openLost(context)
+  await project.change('Things', 'change', () => draft({ query: 'Log { data }', lenses: [] }))
+  await rm(of('query.graphql'))
+  await symlink('/dev/null', of('query.graphql'))
+  const { view, restored } = await project.rollback('Things', 1)
+  assert.deepEqual([restored, view.revision, view.query], [1, 3, made.query])
+  assert.deepEqual(
+    view.lenses.map((lens) => lens.wasm),
+    [1, 2, 3].map(wasm),
+  )
+})
+
 test('a text that no revision has is empty when it is written again', async (context) => {
   const project = await openTestProject(context)
   const made = await project.create('Things', draft({ query: null }), 'create')

@@ -113,16 +113,20 @@ test('wire bytes are made once, and are those of the same content after a rollba
   await project.rollback('Things', null)
   const again = await project.wire('Things')
   assert.deepEqual([again.revision, again.wire], [3, wire])
-  const [file = ''] = (await readdir(join(project.folder, '.viewmesh/wires'))).filter(Boolean)
+  const wires = join(project.folder, '.viewmesh/wires')
+  const files = await readdir(wires)
+  assert.equal(files.length, 2)
   const sender = `0x${'1'.repeat(40)}`
-  await writeFile(join(project.folder, '.viewmesh/wires', file), 'other bytes')
+  for (const file of files) await writeFile(join(wires, file), 'other bytes')
   await project.wire('Things')
   assert.equal(viewIDs(sender, (await project.wire('Things')).wire).id, viewIDs(sender, wire).id)
 })
 
 test('wire bytes that another version made of the same content are used: the ID stays', async (context) => {
   const project = await openTestProject(context)
-  await project.create('Things', draft(), 'create')
+  const [first = assert.fail()] = draft().lenses
+  const lenses = [first, { ...first, label: 'second' }]
+  await project.create('Things', draft({ lenses }), 'create')
   const { view } = await project.wire('Things')
   const [file = ''] = await readdir(join(project.folder, '.viewmesh/wires'))
   const kept = join(project.folder, '.viewmesh/wires', file)
@@ -132,21 +136,28 @@ test('wire bytes that another version made of the same content are used: the ID 
     { ...view, query: 'Log { data }' },
     { ...view, sdl: 'type Other { a: Int }' },
     { ...view, lenses: [] },
-    { ...view, lenses: view.lenses.map((lens) => ({ ...lens, args: '{"src":"data"}' })) },
-    { ...view, lenses: view.lenses.map((lens) => ({ ...lens, wasm: wasm(2) })) },
+    { ...view, lenses: [...view.lenses, ...view.lenses] },
+    { ...view, lenses: view.lenses.with(1, { args: '{"src":"data"}', wasm: wasm(1) }) },
+    { ...view, lenses: view.lenses.with(1, { args: '{"src":"address"}', wasm: wasm(2) }) },
   ]) {
     await writeFile(kept, encodeView(other))
     assert.deepEqual((await project.wire('Things')).wire, encodeView(view))
   }
 })
 
-test('a View without a query has no wire bytes, and says how to add one', async (context) => {
+test('a View without a query or an SDL has no wire bytes, and says how to add one', async (context) => {
   const project = await openTestProject(context)
-  await project.create('Things', draft({ query: null }), 'init')
-  await assert.rejects(project.wire('Things'), {
-    code: 'TOOLKIT_VIEW_INCOMPLETE',
-    message: "view 'Things' has no query yet",
-  })
+  for (const [part, shown] of [
+    ['query', 'query'],
+    ['sdl', 'SDL'],
+  ] as const) {
+    await project.create(shown, draft({ [part]: null }), 'init')
+    await assert.rejects(project.wire(shown), {
+      code: 'TOOLKIT_VIEW_INCOMPLETE',
+      message: `view '${shown}' has no ${shown} yet`,
+      remedy: `Add one: viewmesh view add ${part} '...' --name ${shown}`,
+    })
+  }
 })
 
 for (const name of ['..', '.', '', 'a/b', '../x', 'a.b', '-x', '~', 'a\0b', 'x'.repeat(65)])
@@ -253,11 +264,18 @@ test('a link out of the project has no folder made behind it', async (context) =
 
 test('a lock that is a database with content is refused, as its journal may name any file', async (context) => {
   const project = await openTestProject(context)
-  await writeFile(join(project.folder, '.viewmesh/lock'), 'SQLite format 3')
-  await assert.rejects(project.create('Things', draft(), 'create'), {
+  const path = join(project.folder, '.viewmesh/lock')
+  const refused = {
     code: 'TOOLKIT_FILE_REFUSED',
     message: '.viewmesh/lock is not an empty file',
-  })
+  }
+  await writeFile(path, 'SQLite format 3')
+  await assert.rejects(project.create('Things', draft(), 'create'), refused)
+  await writeFile(path, 'S')
+  await assert.rejects(project.create('Things', draft(), 'create'), refused)
+  await rm(path)
+  execFileSync('mkfifo', [path])
+  await assert.rejects(project.create('Things', draft(), 'create'), refused)
 })
 
 const isRoot = process.getuid?.() === 0
