@@ -57,9 +57,14 @@ test('lenses that were edited after a kill stay, and the texts are brought to th
 })
 
 test('lenses that cannot be read after a kill are left to their author', async (context) => {
-  const { project, wanted, of } = await openInterrupted(context)
+  const { project, folder, wanted, of } = await openInterrupted(context)
   await writeFile(of('view.yaml'), 'lenses: 3\n')
-  await assert.rejects(project.load('Things'), { code: 'TOOLKIT_VIEW_UNREADABLE' })
+  await assert.rejects(project.load('Things'), {
+    code: 'TOOLKIT_VIEW_UNREADABLE',
+    message: 'views/Things/view.yaml has lenses that are not a list',
+  })
+  const applied = join(folder, '.viewmesh/views/Things/applied')
+  assert.equal(await readFile(applied, 'utf8'), '2\n', 'nothing else is left to be done')
   assert.equal(await readFile(of('view.yaml'), 'utf8'), 'lenses: 3\n')
   assert.equal(await readFile(of('schema.graphql'), 'utf8'), `${wanted.sdl}\n`)
 })
