@@ -1,7 +1,9 @@
 /** Where a chain is asked why a registration failed, and how that is said. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { cometUrlOf, endText } from '../../../src/toolkit/deploy/ended-registration.ts'
+import { openDevelopmentRegistry } from '../../../src/devnet/registry/development-registry.ts'
+import { cometUrlOf, endText, findEnd } from '../../../src/toolkit/deploy/ended-registration.ts'
+import { encodeView } from '../../../src/views/wire.ts'
 
 test('the consensus RPC is that of the flag, else of the environment as a Host has it', () => {
   const env = { REGISTRY_RPC_URL: 'ws://node:26657/websocket' }
@@ -31,4 +33,19 @@ test('how a registration ended is said with the words of the chain, where it has
   assert.equal(endText({ kind: 'refused', error: ' no\n\u001b[2Jroom ' }), `${refused}: no room`)
   assert.equal(endText({ kind: 'refused', error: ' \n' }), refused)
   assert.equal(endText({ kind: 'timedOut', error: '' }), late)
+})
+
+test('the end of a registration is found from its own height on, and not above', async (t) => {
+  const registry = await openDevelopmentRegistry({ acknowledgeMs: null })
+  t.after(() => registry.close())
+  const wire = encodeView({ query: 'Log { data }', sdl: 'type V { data: String }', lenses: [] })
+  const address = await registry.register(`0x${'11'.repeat(20)}`, wire)
+  await registry.settle({ failed: [address] })
+  const { signal } = new AbortController()
+  const endSince = (sinceHeight: number) =>
+    findEnd({ signal }, registry.cometUrl, { address, sinceHeight, withinMs: 0 })
+  const found = (await endSince(0)) ?? assert.fail('it has ended')
+  assert.equal(found.kind, 'refused')
+  assert.deepEqual(await endSince(found.height), found)
+  assert.equal(await endSince(found.height + 1), null)
 })
