@@ -38,6 +38,14 @@ test('the URL of a Host may be that of its GraphQL, behind the path of a proxy a
     assert.equal(parseHostUrl('--host', text), wanted)
 })
 
+test('the URL of a Host has neither a user nor a password', () => {
+  for (const login of ['me', ':secret', 'me:secret'])
+    assert.throws(() => parseHostUrl('--host', `http://${login}@127.0.0.1:9181`), {
+      code: 'TOOLKIT_USAGE_INVALID',
+      message: 'the URL of --host has a user or a password',
+    })
+})
+
 for (const [argv, place] of commands) {
   const flag = argv.at(-1)
   test(`${argv.slice(0, 2).join(' ')} with ${flag} and no URL of a ${place} is wrong usage`, async (t) => {
