@@ -94,9 +94,12 @@ test('what a killed command was writing is removed by the next that changes some
 
 test('a View is read without the lock while its files are those of its last revision', async (context) => {
   const project = await openTestProject(context)
-  const made = await project.create('Things', draft(), 'create')
+  await project.create('Things', draft(), 'create')
+  await writeFile(join(project.folder, 'views/Things/query.graphql'), 'Log { topics }')
+  const edited = await project.load('Things')
+  assert.equal(edited.revision, 2)
   await writeFile(join(project.folder, '.viewmesh/lock'), 'nobody gets it')
-  assert.deepEqual(await project.load('Things'), made)
+  assert.deepEqual(await project.load('Things'), edited)
   await writeFile(join(project.folder, 'views/Things/query.graphql'), 'Log { data }')
   await assert.rejects(project.load('Things'), { code: 'TOOLKIT_FILE_REFUSED' })
 })

@@ -60,6 +60,17 @@ for (const file of ['query.graphql', 'schema.graphql'])
     assert.equal(await readFile(outside, 'utf8'), 'of somebody')
   })
 
+test('lost modules alone are put back, of a View without versions none', async (context) => {
+  const { project, folder, made } = await openLost(context)
+  await rm(join(folder, 'lenses/Things.third.wasm'))
+  await project.putBackLenses('Things')
+  assert.deepEqual(await project.load('Things'), made)
+  await rm(join(folder, '.viewmesh/views'), { recursive: true })
+  await rm(join(folder, 'lenses/Things.third.wasm'))
+  await project.putBackLenses('Things')
+  await assert.rejects(project.load('Things'), { code: 'TOOLKIT_LENS_MISSING' })
+})
+
 test('a given version is brought back where a file had to be written again before', async (context) => {
   const { project, made, of } = await openLost(context)
   await project.change('Things', 'change', () => draft({ query: 'Log { data }', lenses: [] }))
