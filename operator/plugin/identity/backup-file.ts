@@ -188,6 +188,6 @@ function readReplica(
 function unusable(source: string, what: string, cause?: unknown): ServiceError {
   return new ServiceError('PLUGIN_BACKUP_UNUSABLE', `${source}: ${what}`, {
     remedy: 'Take another backup; of this one nothing is used.',
-    ...(cause === undefined ? {} : { cause }),
+    cause,
   })
 }

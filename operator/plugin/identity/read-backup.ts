@@ -25,6 +25,6 @@ export async function readBackup(name: string, stdin: Readable): Promise<Identit
 function unreadable(source: string, what: string, cause?: unknown): ServiceError {
   return new ServiceError('PLUGIN_FILE_UNUSABLE', `${source} ${what}`, {
     remedy: 'Name a file that kubectl viewmesh backup wrote, or - for standard input.',
-    ...(cause === undefined ? {} : { cause }),
+    cause,
   })
 }

@@ -37,11 +37,11 @@ export async function planRestore(
     ...chainObstacles(backup, standing),
   ]
   for (const replica of backup.replicas) {
-    const key = await keyObstacle(standing, replica)
+    const ofKey = await keyObstacles(standing, replica)
     const claim = standing.claims.find(({ ordinal }) => ordinal === replica.ordinal)?.object ?? null
-    obstacles.push(...(key.obstacle ?? []), ...claimObstacles(claim, backup, replica))
+    obstacles.push(...(ofKey ?? []), ...claimObstacles(claim, backup, replica))
     const name = claimName(standing.named, 'keys', replica.ordinal)
-    replicas.push({ replica, claimName: name, claim, needsKey: key.isMissing })
+    replicas.push({ replica, claimName: name, claim, needsKey: ofKey === null })
   }
   return { replicas, obstacles }
 }
@@ -71,26 +71,21 @@ function chainObstacles({ network }: IdentityBackup, { resource }: StandingIdent
   ]
 }
 
-async function keyObstacle(
+/** What keeps its key from being in the keyring; null where nothing does, and it is not there yet. */
+async function keyObstacles(
   { keyring, keyringName }: StandingIdentity,
   { ordinal, keyringFingerprint: wanted }: ReplicaBackup,
-): Promise<{ readonly isMissing: boolean; readonly obstacle?: string[] }> {
+): Promise<string[] | null> {
   if (keyring?.metadata?.deletionTimestamp !== undefined) {
-    return {
-      isMissing: true,
-      obstacle: [`Secret ${keyringName} is being deleted: wait until it is gone`],
-    }
+    return [`Secret ${keyringName} is being deleted: wait until it is gone`]
   }
   const key = keyring === null ? undefined : secretValue(keyring, String(ordinal))
-  if (key === undefined) return { isMissing: true }
+  if (key === undefined) return null
   const found = await keyringFingerprint(key)
-  if (found === wanted) return { isMissing: false }
-  return {
-    isMissing: false,
-    obstacle: [
-      `key "${ordinal}" of Secret ${keyringName} is that of another identity (fingerprint ${found}, in the backup ${wanted})`,
-    ],
-  }
+  if (found === wanted) return []
+  return [
+    `key "${ordinal}" of Secret ${keyringName} is that of another identity (fingerprint ${found}, in the backup ${wanted})`,
+  ]
 }
 
 function claimObstacles(

@@ -8,6 +8,7 @@ import {
   parseBackup,
 } from '../../../../operator/plugin/identity/backup-file.ts'
 import { readBackup } from '../../../../operator/plugin/identity/read-backup.ts'
+import { codeOf } from '../../../../src/errors.ts'
 import { backupOf, otherBackup } from '../../support/identity-backup.ts'
 
 const backup = await backupOf()
@@ -174,7 +175,8 @@ test('a file is read as far as a backup may be long, and a missing one is named'
   })
   const padded = backupText(backup).padEnd(maxBackupBytes)
   assert.deepEqual(await readBackup('-', Readable.from([Buffer.from(padded)])), backup)
-  await assert.rejects(readBackup('/nonexistent/a.json', piped), {
-    message: '/nonexistent/a.json cannot be read',
+  await assert.rejects(readBackup('/nonexistent/a.json', piped), ({ message, cause }: Error) => {
+    assert.deepEqual([message, codeOf(cause)], ['/nonexistent/a.json cannot be read', 'ENOENT'])
+    return true
   })
 })

@@ -134,6 +134,19 @@ test('where a program does not run, a pod without rights mounts its claim, besid
   }
 })
 
+test('a backup says how large its claims are, and of which class, as far as they do', async () => {
+  const cluster = putHost(1)
+  const path = '/api/v1/namespaces/apps/persistentvolumeclaims/keys-mainnet-host-0'
+  const storageOf = async (spec: object): Promise<unknown> => {
+    room.server.put(path, { ...room.server.get(path), spec } as KubernetesObject)
+    return JSON.parse((await backUp(cluster, '-f', '-')).stdout).storage
+  }
+  const resources = { requests: { storage: '3Gi' } }
+  assert.deepEqual(await storageOf({ resources }), { size: '3Gi', storageClassName: null })
+  const unsized = await storageOf({ storageClassName: 'slow' })
+  assert.deepEqual(unsized, { size: '1Gi', storageClassName: 'slow' })
+})
+
 test('a keyring of a person is said to be theirs, and a pod without a machine holds no volume', async () => {
   const cluster = putHost(1)
   const { spec, ...rest } = room.server.get(hostPath) as KubernetesObject & Host

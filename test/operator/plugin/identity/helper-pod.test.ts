@@ -4,6 +4,7 @@ import { test } from 'node:test'
 import type { V1Pod } from '@kubernetes/client-node'
 import { withHelperPod } from '../../../../operator/plugin/identity/helper-pod.ts'
 import { kubernetesRoom } from '../../support/kubernetes-room.ts'
+import { send, status } from '../../support/kubernetes-server.ts'
 import { running } from '../../support/volumes-cluster.ts'
 
 const room = kubernetesRoom()
@@ -35,10 +36,10 @@ async function useHelper(changes: readonly Change[], readOnly = true): Promise<u
 }
 
 const waiting = (reason: string, message?: string): NonNullable<V1Pod['status']> => {
-  const [status] = running('keys').containerStatuses ?? []
-  assert.ok(status)
+  const [started] = running('keys').containerStatuses ?? []
+  assert.ok(started)
   const state = { waiting: { reason, ...(message !== undefined && { message }) } }
-  return { phase: 'Pending', containerStatuses: [{ ...status, state }] }
+  return { phase: 'Pending', containerStatuses: [{ ...started, state }] }
 }
 
 test('a helper has its claim and nothing else: no token, no neighbours, ten minutes to live', async () => {
@@ -99,3 +100,14 @@ for (const [what, change, why] of [
     })
   })
 }
+
+test('where a helper may not be watched that is the failure, and it is taken away', async () => {
+  room.server.faults.add(({ path, query }, response) => {
+    if (path !== pods || query['watch'] !== 'true') return false
+    send(response, 403, status(403, 'Forbidden', 'no'))
+    return true
+  })
+  const used = withHelperPod(room.client.api, { ...options, readOnly: true }, async () => null)
+  await assert.rejects(used, { code: 'OPERATOR_API_FORBIDDEN' })
+  assert.equal(room.server.get(created().path), undefined)
+})
