@@ -1,5 +1,6 @@
 /** The logs of pods in a report, bounded. */
 import type { V1Pod } from '@kubernetes/client-node'
+import { messageOf } from '../../../src/errors.ts'
 import type { KubernetesApi } from '../../runtime/client/api.ts'
 import { logLines } from '../logs/log-lines.ts'
 import { hideInLog } from './hide.ts'
@@ -56,6 +57,6 @@ async function* readBounded(
       yield hideInLog(line)
     }
   } catch (error) {
-    yield `(not read: ${error instanceof Error ? error.message : error})`
+    yield `(not read: ${messageOf(error)})`
   }
 }

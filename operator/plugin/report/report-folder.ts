@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { stringify } from 'yaml'
-import { ServiceError } from '../../../src/errors.ts'
+import { messageOf, ServiceError } from '../../../src/errors.ts'
 import { printable } from '../text/printable.ts'
 
 export interface ReportFolder {
@@ -22,7 +22,7 @@ export async function createReportFolder(path: string): Promise<ReportFolder> {
   } catch (error) {
     throw new ServiceError(
       'PLUGIN_FILE_UNUSABLE',
-      `the report is not written to ${path}: ${error instanceof Error ? error.message : error}`,
+      `the report is not written to ${path}: ${messageOf(error)}`,
       { remedy: 'Name a folder that does not exist yet, with --filename.' },
     )
   }

@@ -145,6 +145,17 @@ test('a report has the resource, its objects, Events, logs, the operator, and no
   assert.ok(room.server.requests.every(({ path }) => !path.includes('/secrets')))
 })
 
+test('a report that nobody names is named by when it was made', async (t) => {
+  const before = process.cwd()
+  process.chdir(top)
+  t.after(() => process.chdir(before))
+  const { stdout } = await runPlugin(room.client, ['report'])
+  const [folder = ''] = stdout.split('\n')
+  const text = readAll(folder).get('report.txt') ?? ''
+  const [, madeAt = ''] = /^made at: (.*)\.\d{3}Z$/m.exec(text) ?? []
+  assert.equal(folder, `viewmesh-report-${madeAt.replaceAll(':', '')}`)
+})
+
 test('what is in a report can be read: YAML with kinds, lines of logs, versions', async () => {
   fillCluster()
   const folder = newFolder()
