@@ -46,12 +46,12 @@ async function applyOwners<R extends Workload>(
   const object = { apiVersion: 'v1', kind: 'Pod', metadata } as KubernetesObject
   try {
     await api.apply(builtinTypes.Pod, object, { signal })
-    log.info({ pod: name, isOwned: ownerReferences.length > 0 }, 'owner of a pod written')
-    return null
   } catch (error) {
     if (signal.aborted || hasCode(error, 'OPERATOR_FENCED')) throw error
     const isGone = hasCode(error, 'OPERATOR_API_CONFLICT', 'OPERATOR_API_INVALID')
     log[isGone ? 'debug' : 'warn']({ err: error, pod: name }, 'owner of a pod not written')
     return hasCode(error, 'OPERATOR_API_FORBIDDEN') ? error : null
   }
+  log.info({ pod: name, isOwned: ownerReferences.length > 0 }, 'owner of a pod written')
+  return null
 }

@@ -45,6 +45,10 @@ const views = Array.from({ length: count }, (_, number): ViewResource => {
 const kept = views.map((view, number) =>
   mapOf(viewConfigName(view), view.metadata.uid, [fileOf(number)]),
 )
+/** The same with files of which one fills a part. */
+const large = views.map((view, number) =>
+  mapOf(viewConfigName(view), view.metadata.uid, [fileOf(number)], 'AAAA'.repeat(maxPartBytes / 3)),
+)
 const part = mapOf(
   viewPartName(host, 0),
   host.metadata.uid,
@@ -123,10 +127,6 @@ test('a View that is to be registered, is paused, or gets another ID, is placed 
 })
 
 test('which Views have no room is known once the Host was looked at, and told when that changes', () => {
-  const bytes = 'AAAA'.repeat(maxPartBytes / 3)
-  const large = views.map((view, number) =>
-    mapOf(viewConfigName(view), view.metadata.uid, [fileOf(number)], bytes),
-  )
   const parts = [host, ...views, ...large] as never
   const told: string[] = []
   const { placed, isLeft } = createHostPlaces(viewOf(parts), ({ metadata: { name } }) => {
@@ -149,17 +149,35 @@ test('nothing is told of a Host that has room for all its Views', () => {
   assert.deepEqual(placed(host).left, [])
 })
 
-test('Views that could not be read for a while are placed as soon as they can be', () => {
-  const cluster = viewOf([host, ...views, ...kept] as never)
+/** The cluster, whose Views cannot be read while there is such a failure. */
+function failing(cluster: ClusterView, failureOf: () => ServiceError | null): ClusterView {
   const { View } = cluster.resources
-  let failure: ServiceError | null = new ServiceError('OPERATOR_API_FORBIDDEN', 'no list')
   const reflectorOf: typeof View.reflectorOf = (within) => {
     const reflector = View.reflectorOf(within)
-    return reflector && { ...reflector, unread: () => failure }
+    return reflector && { ...reflector, unread: failureOf }
   }
-  const resources = { ...cluster.resources, View: { ...View, reflectorOf } }
-  const { placed } = createHostPlaces({ ...cluster, resources }, nobody)
+  return { ...cluster, resources: { ...cluster.resources, View: { ...View, reflectorOf } } }
+}
+
+test('Views that could not be read for a while are placed as soon as they can be', () => {
+  const cluster = viewOf([host, ...views, ...kept] as never)
+  let failure: ServiceError | null = new ServiceError('OPERATOR_API_FORBIDDEN', 'no list')
+  const { placed } = createHostPlaces(
+    failing(cluster, () => failure),
+    nobody,
+  )
   assert.deepEqual(new Set(placed(host).parts), new Set([null]))
   failure = null
   assert.deepEqual(placed(host), placedViews(cluster, host))
+})
+
+test('while Views cannot be read none of them is said to have no room', () => {
+  let failure: ServiceError | null = null
+  const cluster = failing(viewOf([host, ...views, ...large] as never), () => failure)
+  const { placed, isLeft } = createHostPlaces(cluster, nobody)
+  const [left = ''] = placed(host).left
+  assert.equal(isLeft(host, left), true)
+  failure = new ServiceError('OPERATOR_API_FORBIDDEN', 'no list')
+  assert.deepEqual(placed(host).left, [])
+  assert.equal(isLeft(host, left), false)
 })

@@ -237,4 +237,8 @@ test('what admission takes away is an answer as well, and what is there later is
   assert.deepEqual(unanswered(answers, wanted, [gone]), [])
   const there = { ...gone, live: 'another' }
   assert.deepEqual(unanswered(answers, wanted, [there]), [there])
+  const other = { ...wanted, metadata: { ...wanted.metadata, labels: { a: 'b' } } }
+  assert.deepEqual(unanswered(answers, other, [gone]), [gone], 'it is none to another object')
+  rememberAnswer(parts, host, { answers, wanted, drift: [] })
+  assert.deepEqual(unanswered(answers, wanted, [gone]), [gone], 'it was written as applied since')
 })

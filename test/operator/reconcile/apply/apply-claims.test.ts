@@ -176,7 +176,8 @@ test('a volume without a class does not grow, and one of a class that nobody may
     send(response, 500, status(500, 'InternalError', 'no'))
     return true
   })
-  await assert.rejects(apply([placed('keys', '1Gi', 'growing')]), { code: 'OPERATOR_API_FAILED' })
+  const unread = apply([placed('keys', '1Gi', 'growing')], () => [])
+  await assert.rejects(unread, { code: 'OPERATOR_API_FAILED' })
 })
 
 test('what the API server fails at otherwise is thrown, also of a claim that grows', async () => {

@@ -194,10 +194,10 @@ test('what belongs to others is neither taken over nor taken away', () => {
     delete service.metadata?.ownerReferences
     Object.assign(service.metadata?.labels ?? {}, { 'app.kubernetes.io/instance': 'other' })
   })
-  assert.throws(
-    () => differencesOf({ view: viewOf(live) }, host, wanted, never),
-    (error) => hasCode(error, 'OPERATOR_NAME_TAKEN'),
-  )
+  assert.throws(() => differencesOf({ view: viewOf(live) }, host, wanted, never), {
+    code: 'OPERATOR_NAME_TAKEN',
+    message: 'Service public-host belongs to something else',
+  })
 })
 
 test('what a deleted resource of the same name left is waited for', () => {

@@ -110,6 +110,10 @@ test('a replica that has not begun is named once all know the View', () => {
     'Pending',
     'Replica 0, 2 has not computed its first block yet.',
   ])
+  assert.deepEqual(saidOf([{}, { state: 'waiting' }, {}]), [
+    'Pending',
+    'Replica 1 has not computed its first block yet.',
+  ])
   assert.equal(saidOf([{ state: 'waiting' }, {}, null])[1]?.startsWith('Replica 2'), true)
 })
 
