@@ -117,8 +117,7 @@ function exitCodeOf(container: ContainerAddress, status: V1Status): number {
 
 /** A WebSocket says by an event why it was not opened. */
 function reasonOf(error: unknown): string {
-  const message: unknown =
-    typeof error === 'object' && error !== null && Reflect.get(error, 'message')
+  const message: unknown = Reflect.get(Object(error), 'message')
   return typeof message === 'string' ? message : String(error)
 }
 

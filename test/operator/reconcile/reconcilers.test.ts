@@ -14,7 +14,7 @@ import type { KubernetesObject } from '../../../operator/runtime/client/kubernet
 import { builtinTypes, objectPath } from '../../../operator/runtime/client/resource-type.ts'
 import { createStatusWriter } from '../../../operator/runtime/status-writer.ts'
 import { hostContext, readGenerator, readHost } from '../../support/resources/operator-cases.ts'
-import { plainDefinition, viewWith } from '../../support/resources/view-cases.ts'
+import { lensDefinition, plainDefinition, viewWith } from '../../support/resources/view-cases.ts'
 import { kubernetesRoom } from '../support/kubernetes-room.ts'
 
 const room = kubernetesRoom()
@@ -109,3 +109,35 @@ test('resources of all kinds take turns with each other', async () => {
     assert.equal(requeueAfterMs, 1_200)
   })
 })
+
+/** Resources that wait: a Host for its Secret, a View for its lens. */
+const waiting: readonly ((name: string) => Resource)[] = [
+  (name) => ({
+    ...host,
+    metadata: { ...host.metadata, name, uid: name },
+    spec: { ...host.spec, identity: { ...host.spec.identity, secretRef: { name: 'missing' } } },
+  }),
+  (name) => viewWith(name, { definition: lensDefinition }, namespace),
+]
+for (const named of waiting) {
+  const [first, second] = [named('first'), named('second')]
+  test(`a deleted ${first.kind} that waited for something takes the turn of no other`, async () => {
+    await withReconcilers([first, second], async (reconcilers) => {
+      await reconcile(reconcilers, first)
+      assert.equal((await reconcile(reconcilers, second)).requeueAfterMs, 800)
+      const { promise, resolve } = Promise.withResolvers<void>()
+      let isDeleted = false
+      const add = (key: string): void => {
+        if (isDeleted && key === `${namespace}/first`) resolve()
+      }
+      reconcilers.startWatches({ Generator: { add }, Host: { add }, View: { add } })
+      isDeleted = true
+      room.server.remove(
+        objectPath({ type: types[first.kind], namespace, name: first.metadata.name }),
+      )
+      await promise
+      await reconcile(reconcilers, first)
+      assert.equal((await reconcile(reconcilers, second)).requeueAfterMs, 400)
+    })
+  })
+}
