@@ -70,6 +70,15 @@ test('an own address may be written with or without its peer ID', () => {
   ])
 })
 
+test('an own address that no peer could dial by TCP is refused', () => {
+  for (const text of ['/ip4/10.0.0.1/udp/9171', `/p2p/${ed25519}`]) {
+    assert.throws(() => parseAddresses([text]), {
+      code: 'P2P_ADDRESS_INVALID',
+      message: `cannot use the address "${text}": it does not begin with an IP address or name and a TCP port`,
+    })
+  }
+})
+
 test('no text whatever breaks the parser', () => {
   const word = fc.constantFrom(
     'ip4',
