@@ -1,7 +1,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { isInputObjectType, isObjectType, validateSchema } from 'graphql'
+import {
+  type GraphQLSchema,
+  isEnumType,
+  isInputObjectType,
+  isObjectType,
+  validateSchema,
+} from 'graphql'
 import { createCatalog, hostCollections } from '../../../src/graphql/catalog/catalog.ts'
+import type { Entity } from '../../../src/graphql/catalog/entity.ts'
 import { foldOf } from '../../../src/graphql/catalog/spelling.ts'
 import { viewAttestation } from '../../../src/graphql/catalog/view-attestation.ts'
 import { viewEntity } from '../../../src/graphql/catalog/view-entity.ts'
@@ -106,11 +113,40 @@ test('introspection shows one spelling and marks the others as deprecated', () =
   )
 })
 
-test('a View has one name, and is subscribed to, but not what Hosts signed of it', () => {
+/** The schema with a View, of which only the rows are known. */
+function schemaWith(sdl: string): { served: GraphQLSchema; votes: Entity } {
   const fixed = createCatalog('Ethereum__Mainnet', hostCollections)
-  const entity = viewEntity(servedView('"Seen." type Seen { n: Int }'), null)
+  const entity = viewEntity(servedView(sdl), null)
   const votes = viewAttestation(entity.view ?? assert.fail())
-  const served = createSchema(new Map([...fixed, [entity.name, entity], [votes.name, votes]]))
+  return {
+    served: createSchema(new Map([...fixed, [entity.name, entity], [votes.name, votes]])),
+    votes,
+  }
+}
+
+test('lists and JSON of a View are neither ordered by nor added up, but compared', () => {
+  const { served } = schemaWith('type Seen { n: Int tags: [Int] more: JSON parts: [JSON] }')
+  const [order, filter] = ['SeenOrderArg', 'SeenFilterArg'].map((name) => {
+    const type = served.getType(name)
+    assert.ok(isInputObjectType(type))
+    return type.getFields()
+  })
+  const ordered = ['_alias', '_docID', 'n', '_blockNumber', '_attestations', '_hosts']
+  assert.deepEqual(Object.keys(order ?? {}), ordered)
+  assert.deepEqual(
+    ['tags', 'more', 'parts'].map((name) => String(filter?.[name]?.type)),
+    ['IntListOperatorBlock', 'JSONOperatorBlock', 'JSONOperatorBlock'],
+  )
+  const numbers = served.getType('SeenNumericFieldsArg')
+  assert.ok(isEnumType(numbers))
+  const names = numbers.getValues().map(({ name }) => name)
+  assert.deepEqual(names.slice(0, 5), ['n', '_blockNumber', '_attestations', '_hosts', 'COUNT'])
+  for (const name of ['Seen__Field', 'AttestationRecord_Seen__Field'])
+    assert.ok(isEnumType(served.getType(name)), `${name}, which is the name of no View`)
+})
+
+test('a View has one name, and is subscribed to, but not what Hosts signed of it', () => {
+  const { served, votes } = schemaWith('"Seen." type Seen { n: Int }')
   const [asked = {}, streamed = {}] = [served.getQueryType(), served.getSubscriptionType()].map(
     (type) => type?.getFields(),
   )
