@@ -92,15 +92,21 @@ test('the names of the types are those that users know', () => {
 })
 
 test('introspection shows one spelling and marks the others as deprecated', () => {
-  const block = schema.getType('IntOperatorBlock')
-  assert.ok(isInputObjectType(block))
-  const shown = Object.values(block.getFields()).filter(
-    (field) => field.deprecationReason === undefined,
-  )
-  assert.deepEqual(
-    shown.map(({ name }) => name),
-    ['_eq', '_neq', '_gt', '_geq', '_lt', '_leq', '_in', '_nin'],
-  )
+  const shown = (kind: string): string[] => {
+    const block = schema.getType(`${kind}OperatorBlock`)
+    assert.ok(isInputObjectType(block))
+    const fields = Object.values(block.getFields())
+    return fields.filter((field) => field.deprecationReason === undefined).map(({ name }) => name)
+  }
+  const [equality, membership] = [
+    ['_eq', '_neq'],
+    ['_in', '_nin'],
+  ] as const
+  const ranges = ['_gt', '_geq', '_lt', '_leq']
+  const patterns = ['_like', '_nlike', '_ilike', '_nilike']
+  assert.deepEqual(shown('Int'), [...equality, ...ranges, ...membership])
+  assert.deepEqual(shown('String'), [...equality, ...membership, ...patterns])
+  assert.deepEqual(shown('Boolean'), [...equality, ...membership])
   const log = schema.getType('Ethereum__Mainnet__Log')
   assert.ok(isObjectType(log))
   assert.equal(
