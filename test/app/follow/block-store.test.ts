@@ -158,6 +158,10 @@ test('the root of a block is the one that most Generators sealed, as soon as the
   assert.equal(await blocks.addSeals(place, more), true)
   assert.equal(rootAt(opened, 3), namedHash('right').slice(2))
   assert.equal(blocks.sealers(place).size, 3)
+  assert.equal(await blocks.addSeals(place, [seal(3, 'four', 'right')]), true)
+  assert.equal(await blocks.addSeals(place, [seal(3, 'five', 'wrong')]), true)
+  assert.equal(rootAt(opened, 3), namedHash('right').slice(2), 'those that are stored count')
+  assert.equal(blocks.sealers(place).size, 5)
 })
 
 test('a block that nobody sealed has no root, and seals of others at its height give it none', async (t) => {
@@ -210,6 +214,14 @@ test('the leaves of one statement are kept together, though they come with diffe
   await blocks.put(view, [block(3)], null, { ...nothing, excerpts: () => [first] })
   await blocks.put(otherView, [block(3)], null, { ...nothing, excerpts: () => [second] })
   assert.deepEqual(blocks.excerpts(3, hashOf(3)), [both])
+})
+
+test('what two Hosts signed alike is not put together, though it comes with different Views', async (t) => {
+  const { blocks } = await open(t)
+  const other = said(3, { names, only: ['another View'], host: hostB })
+  await blocks.put(view, [block(3)], null, { ...nothing, excerpts: () => [first] })
+  await blocks.put(otherView, [block(3)], null, { ...nothing, excerpts: () => [other] })
+  assert.deepEqual(blocks.excerpts(3, hashOf(3)), [first, other])
 })
 
 test('the leaves of one statement are kept together, though they come after the block', async (t) => {
