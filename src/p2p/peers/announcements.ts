@@ -39,7 +39,7 @@ interface AnnouncedRange {
 /** Keeps what connected peers say, and of at most `maxRemembered` others that are trusted. */
 export function createAnnouncements(maxRemembered: number): Announcements {
   const here = new Map<string, AnnouncedRange>()
-  const verifiedBefore = new Map<string, true>()
+  const verifiedBefore = new Map<string, null>()
 
   const change = (peer: string, range: Range | null): boolean => {
     const standing = here.get(peer)
@@ -67,7 +67,7 @@ export function createAnnouncements(maxRemembered: number): Announcements {
     verify: (peer) => {
       const standing = here.get(peer)
       if (standing !== undefined) standing.isVerified = true
-      else remember(verifiedBefore, peer, true, maxRemembered)
+      else remember(verifiedBefore, peer, null, maxRemembered)
     },
     isVerified: (peer) => here.get(peer)?.isVerified ?? verifiedBefore.has(peer),
     highest: () => {
@@ -82,7 +82,7 @@ export function createAnnouncements(maxRemembered: number): Announcements {
       verifiedBefore.delete(peer)
     },
     disconnected: (peer) => {
-      if (here.get(peer)?.isVerified === true) remember(verifiedBefore, peer, true, maxRemembered)
+      if (here.get(peer)?.isVerified === true) remember(verifiedBefore, peer, null, maxRemembered)
       here.delete(peer)
     },
     distrust: (peer) => {

@@ -68,6 +68,7 @@ test('a helper has its claim and nothing else: no token, no neighbours, ten minu
   assert.equal(room.server.get(path), undefined)
 })
 
+const uninitialized = { type: 'Initialized', status: 'False', message: 'containers wait' }
 const unplaced = { type: 'PodScheduled', status: 'False', message: '0/1 nodes are available' }
 for (const [what, change, why] of [
   ['was evicted', ['MODIFIED', { phase: 'Failed', message: 'no room' }], 'no room'],
@@ -82,7 +83,7 @@ for (const [what, change, why] of [
   ['crashes', ['MODIFIED', waiting('CrashLoopBackOff')], 'CrashLoopBackOff'],
   [
     'has no machine',
-    ['MODIFIED', { ...waiting('Queued'), conditions: [unplaced] }],
+    ['MODIFIED', { ...waiting('Queued'), conditions: [uninitialized, unplaced] }],
     '0/1 nodes are available',
   ],
   ['waits for its volume', ['MODIFIED', waiting('ContainerCreating')], 'ContainerCreating'],
@@ -109,5 +110,17 @@ test('where a helper may not be watched that is the failure, and it is taken awa
   })
   const used = withHelperPod(room.client.api, { ...options, readOnly: true }, async () => null)
   await assert.rejects(used, { code: 'OPERATOR_API_FORBIDDEN' })
+  assert.equal(room.server.get(created().path), undefined)
+})
+
+test('whoever gives up while a helper starts waits no more, and it is taken away', async () => {
+  const stop = new AbortController()
+  room.server.faults.add(({ path, query }) => {
+    if (path === pods && query['watch'] === 'true') stop.abort(new Error('given up'))
+    return false
+  })
+  const given = { ...options, readOnly: true }
+  const used = withHelperPod(room.client.api, given, async () => null, stop.signal)
+  await assert.rejects(used, { message: 'given up' })
   assert.equal(room.server.get(created().path), undefined)
 })
