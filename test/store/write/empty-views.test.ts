@@ -136,6 +136,16 @@ describe('a View that has nothing in a new block', () => {
     old.release()
   })
 
+  it('is done with nothing while what an earlier View had in its place is removed', async (t) => {
+    const store = await openTestStore(t, null)
+    const cleared = store.clearView(slot)
+    const known = store.setViewNeeds(slot, nowhere)
+    assert.deepEqual(await putDone(store, opaqueBlock(1)), [])
+    await Promise.all([cleared, known])
+    assert.deepEqual(await putDone(store, opaqueBlock(2)), [slot])
+    assert.deepEqual(doneOf(store), [2])
+  })
+
   it('is done with no more once that was taken back, whatever waits to be written', async (t) => {
     const store = await openTestStore(t, null)
     await store.setViewNeeds(slot, nowhere)
