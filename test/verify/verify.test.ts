@@ -112,6 +112,7 @@ describe('what is proven of a document', () => {
       _attestations: 9,
       transactions: [documentOf('tx-'), { hash: '0x00' }],
       uncleList: [],
+      withoutValue: undefined,
     }
     const verdict = verifyDocument({ hash, ...rest, ...beside }, byAlice)
     assert.equal(verdict.proves, 'document')
