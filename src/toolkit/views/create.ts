@@ -1,7 +1,7 @@
 /** `view create`: a whole View in one step, from its parts or from the ABI of a contract. */
 import { usageError } from '../cli/exit-code.ts'
 import type { Terminal } from '../cli/terminal.ts'
-import { checkLensLabel } from '../project/names.ts'
+import { checkLensLabel, checkViewName } from '../project/names.ts'
 import { openProject, type Project } from '../project/project.ts'
 import type { ViewDraft } from '../project/project-view.ts'
 import { viewOfEvent } from './from-abi.ts'
@@ -29,6 +29,8 @@ export async function createView(
   name: string,
   flags: CreateFlags,
 ): Promise<void> {
+  // Before a lens is fetched for a View that cannot be.
+  checkViewName(name)
   const project = await openProject(terminal)
   const draft =
     flags.fromAbi === undefined

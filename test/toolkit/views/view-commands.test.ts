@@ -306,6 +306,15 @@ test('create makes a whole View with its lenses, or nothing', async (context) =>
   )
 })
 
+test('create refuses a name that no View can have before it reads a lens', async (context) => {
+  const { run } = await openTestTerminal(context)
+  const lens = 'decode:https://127.0.0.1:1/never-asked.wasm'
+  const argv = ['view', 'create', 'not a name', '--query', query, '--sdl', sdl, '--lens', lens]
+  const { exitCode, stderr } = await run(argv)
+  assert.equal(exitCode, 2)
+  assert.equal(stderr.split('\n')[0], 'error: "not a name" cannot be the name of a View')
+})
+
 test('a lens that a project within this one builds is read in place, others are copied', async (context) => {
   const { json, cwd } = await openProjectTerminal(context)
   await mkdir(join(cwd, 'lenses/mine/build'), { recursive: true })
