@@ -11,12 +11,11 @@ import {
   streamedValue,
   streamedView,
 } from '../../../src/graphql/rows/view-stream.ts'
-import { openRawChunk, packChunk } from '../../../src/primitives/body/chunk.ts'
 import { createByteWriter } from '../../../src/primitives/cbor.ts'
-import { writeRow } from '../../../src/views/row-codec.ts'
 import type { JsonValue } from '../../../src/views/row-values.ts'
 import type { StreamedRows } from '../../../src/views/streamed-rows.ts'
 import { opaqueBlock, opaqueSeal } from '../../support/chain/opaque-blocks.ts'
+import { rowChunk } from '../support/row-chunk.ts'
 
 const { header } = opaqueBlock(5)
 const ofBlock = { height: 5, blockHash: header.hash }
@@ -26,16 +25,7 @@ function rowsOf(
   block: StreamedRows['block'],
   values: readonly (readonly JsonValue[])[],
 ): { rows: Row[]; lookups: number[] } {
-  const out = createByteWriter()
-  const lengths = values.map((row, index) => {
-    const start = out.at
-    writeRow(out, row, index)
-    return out.at - start
-  })
-  const raw = createByteWriter()
-  packChunk(lengths, out.bytes.subarray(0, out.at), raw)
-  const place = { first: 7, length: values.length, rawBytes: raw.at, start: 0, storedBytes: 0 }
-  const chunk = openRawChunk(Buffer.from(raw.bytes.subarray(0, raw.at)), place)
+  const chunk = rowChunk(values, 7)
   const lookups: number[] = []
   const snapshot = {
     header: (height: number) => {
