@@ -41,7 +41,8 @@ export function assertSigned(
     proven.add(row.blockNumber)
     const verdict = app.verifyDocument(row)
     assert.ok(verdict.proves === 'row', JSON.stringify(verdict))
-    assert.equal(verdict.hosts.length, row._hosts)
+    // A Host may have signed since the row was read.
+    assert.ok(verdict.hosts.length >= row._hosts, `${verdict.hosts.length} of ${row._hosts} Hosts`)
     assert.equal(new Set(verdict.hosts).size, verdict.hosts.length)
     assert.ok(verdict.hosts.every((host) => mayHaveSigned(host, row.blockNumber)))
   }
