@@ -110,6 +110,7 @@ test('memory is given back also while there is no more, which a reservation is r
   assert.throws(() => reservation.add(501), code('SIZE_LIMIT'))
   reservation.add(500)
   memory.openAccount().reserve(250)
+  reservation.add(0)
   reservation.add(-10)
   assert.equal(memory.heldBytes(), 740)
 })

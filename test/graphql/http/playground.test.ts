@@ -49,6 +49,7 @@ test('its files carry their version in the path and are cached for a year', asyn
     assert.equal(plain.headers.get('x-content-type-options'), 'nosniff')
     const type = path.endsWith('.css') ? 'text/css' : 'text/javascript'
     assert.equal(plain.headers.get('content-type'), `${type}; charset=utf-8`)
+    assert.equal(plain.headers.get('content-encoding'), null)
     assert.equal(packed.headers.get('content-encoding'), 'gzip')
     assert.equal(await packed.text(), await plain.text())
   }

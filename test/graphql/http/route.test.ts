@@ -30,6 +30,7 @@ test('a query by POST is answered with JSON and status 200', async (t) => {
   const response = await post(api.url, JSON.stringify({ query, variables: { n: 2 } }))
   assert.equal(response.status, 200)
   assert.equal(response.headers.get('content-type'), 'application/json; charset=utf-8')
+  assert.equal(response.headers.get('retry-after'), null)
   assert.deepEqual(await response.json(), {
     data: { Block: [{ number: 2, hash: second?.hash }] },
   })
