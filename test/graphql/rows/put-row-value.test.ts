@@ -86,3 +86,29 @@ test('a value that nests as deep as rows may is written, and damaged ones as the
     { numRuns: 2_000 },
   )
 })
+
+test('an object whose keys are numbers is written with these first, as it is read', () => {
+  for (const number of ['0', '9', '1', '99']) {
+    const stored = createByteWriter(1)
+    writeValue(stored, { '!': 1, [number]: 2 })
+    const out = createByteWriter(1)
+    putRowValue(out, stored.bytes, 0, stored.at)
+    assert.equal(out.bytes.toString('utf8', 0, out.at), `{"${number}":2,"!":1}`)
+  }
+})
+
+test('what is behind the end of a row, or nests deeper than rows may, is not written', () => {
+  const inLists = (depth: number): JsonValue => (depth === 0 ? [] : [inLists(depth - 1)])
+  const inObjects = (depth: number): JsonValue => (depth === 0 ? {} : { a: inObjects(depth - 1) })
+  for (const [value, missing] of [
+    [[1, null], 1],
+    [inLists(200), 0],
+    [inObjects(200), 0],
+  ] as const) {
+    const stored = createByteWriter(1)
+    writeValue(stored, value)
+    assert.throws(() => putRowValue(createByteWriter(1), stored.bytes, 0, stored.at - missing), {
+      code: 'VIEWS_ROW_MALFORMED',
+    })
+  }
+})
