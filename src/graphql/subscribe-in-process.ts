@@ -52,7 +52,7 @@ export function subscribeInProcess(
   const checked = check()
   const stop = (): void => void results.return()
   if (signal.aborted) stop()
-  else signal.addEventListener('abort', stop, { once: true, signal: controller.signal })
+  else signal.addEventListener('abort', stop, { signal: controller.signal })
   return results
 }
 

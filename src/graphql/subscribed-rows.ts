@@ -93,7 +93,7 @@ export function sendRows(subscribed: Subscribed, sink: RowSink, signal: AbortSig
     stop()
     sink.end(gone(view), 'gone')
   })
-  signal.addEventListener('abort', stop, { once: true, signal: ended.signal })
+  signal.addEventListener('abort', stop, { signal: ended.signal })
 }
 
 /** `executeAt` never rejects. */

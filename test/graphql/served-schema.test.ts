@@ -151,6 +151,31 @@ test('the schema is built at most twice a second, however often Views change', (
   for (const ms of between) assert.ok(ms >= 490, `${builtAt}`)
 })
 
+test('Views that are set again as they are change nothing', (t) => {
+  let nowMs = 0
+  t.mock.method(performance, 'now', () => nowMs)
+  let changes = 0
+  const keeper = createSchemaKeeper({
+    network: testNetwork,
+    collections: hostCollections,
+    onChange: () => changes++,
+    onLeftOut: () => assert.fail('all can be served'),
+  })
+  const set = (...views: readonly ServedView[]): unknown => {
+    nowMs += 1_000
+    keeper.setViews(views)
+    return keeper.now()
+  }
+  const alone = { ...words, query: null }
+  const first = set(numbers, alone)
+  assert.ok(set({ ...numbers }, { ...alone }) === first)
+  assert.equal(changes, 1)
+  assert.ok(set(numbers, words) !== first, 'what one of them reads is known now')
+  const sources = [...keeper.now().catalog.values()].flatMap(({ view }) => view ?? [])
+  assert.ok(sources.every(({ selection }) => selection !== null))
+  assert.equal(changes, 2)
+})
+
 /** A keeper that serves Views at once, as nothing was built before; and those that it left out. */
 function servedAtOnce(
   views: readonly ServedView[],

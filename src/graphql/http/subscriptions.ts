@@ -99,7 +99,7 @@ export function openSubscriptions(
 async function subscribe(hub: Hub, request: GraphqlRequest, stream: EventStream): Promise<void> {
   if (stream.signal.aborted) return
   hub.streams.add(stream)
-  stream.signal.addEventListener('abort', () => hub.streams.delete(stream), { once: true })
+  stream.signal.addEventListener('abort', () => hub.streams.delete(stream))
   const failed = await findErrors(hub.graphql, request, stream.signal)
   if (stream.signal.aborted) return
   if (failed !== null) {
@@ -108,7 +108,7 @@ async function subscribe(hub: Hub, request: GraphqlRequest, stream: EventStream)
   }
   const feed = feedOf(hub, request)
   feed.readers.add(stream)
-  stream.signal.addEventListener('abort', () => leave(hub, feed, stream), { once: true })
+  stream.signal.addEventListener('abort', () => leave(hub, feed, stream))
   stream.beat()
 }
 
