@@ -172,6 +172,25 @@ describe('a subscription in the process', () => {
     assert.equal(count(), 0)
   })
 
+  test('holds no memory where its consumer returns before its request was checked', async (t) => {
+    const { graphql } = await openRoom(t)
+    const left = Promise.withResolvers<void>()
+    const found = Promise.withResolvers<void>()
+    const executeAt: Graphql['executeAt'] = async (request, heights, ...others) => {
+      if (heights.from < 0) await left.promise
+      const result = await graphql.executeAt(request, heights, ...others)
+      if (heights.from === 1) setImmediate(found.resolve)
+      return result
+    }
+    const results = subscribe({ ...graphql, executeAt }, { query })
+    graphql.notifyRows('Seen', 1)
+    await found.promise
+    assert.ok(graphql.memory.heldBytes() > 0)
+    await results.return?.()
+    left.resolve()
+    while (graphql.memory.heldBytes() > 0) await new Promise(setImmediate)
+  })
+
   test('is over for a consumer who returned before its request was found to be wrong', async (t) => {
     const { graphql } = await openRoom(t)
     const left = Promise.withResolvers<void>()

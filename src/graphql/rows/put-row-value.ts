@@ -13,7 +13,7 @@ import {
   skipString,
 } from '../../primitives/cbor.ts'
 import { map, readNextValue, readRowValue } from '../../views/row-codec.ts'
-import { putText } from './write-value.ts'
+import { putByte, putText } from './write-value.ts'
 
 const quote = 0x22
 const backslash = 0x5c
@@ -83,11 +83,6 @@ function putObject(out: ByteWriter, reader: ByteReader, depth: number): boolean 
 }
 
 const isDigit = (byte: number): boolean => byte >= zero && byte <= nine
-
-function putByte(out: ByteWriter, byte: number): void {
-  reserve(out, 1)
-  out.bytes[out.at++] = byte
-}
 
 /** False where a character has to be escaped, or what stands there is no text. */
 function putString(out: ByteWriter, reader: ByteReader): boolean {

@@ -59,7 +59,7 @@ function readColumn({ bytes, starts, length }: Chunk, field: number): FieldColum
   return column
 }
 
-const isList = (head: number | undefined): boolean => head !== undefined && head >>> 5 === 4
+const isList = (head = 0): boolean => head >>> 5 === 4
 
 function isAlike(bytes: Buffer, at: number, wanted: Uint8Array): boolean {
   for (let index = 0; index < wanted.length; index++) {

@@ -36,6 +36,12 @@ export function putText(out: ByteWriter, text: string): void {
   }
 }
 
+/** Writes one character of JSON. */
+export function putByte(out: ByteWriter, byte: number): void {
+  reserve(out, 1)
+  out.bytes[out.at++] = byte
+}
+
 /** Writes the value of a field that begins at a place; the bytes were checked when they were stored. */
 export function putStored(out: ByteWriter, field: Field, bytes: Buffer, at: number): void {
   const head = bytes[at]
@@ -49,17 +55,12 @@ export function putStored(out: ByteWriter, field: Field, bytes: Buffer, at: numb
 function putList(out: ByteWriter, field: Field, bytes: Buffer, at: number): void {
   const length = readHeadAt(bytes, at, major.array)
   let next = reader.at
-  reserve(out, length + 2)
-  out.bytes[out.at++] = openBracket
+  putByte(out, openBracket)
   for (let index = 0; index < length; index++) {
-    if (index > 0) {
-      reserve(out, 1)
-      out.bytes[out.at++] = comma
-    }
+    if (index > 0) putByte(out, comma)
     next = putString(out, field, bytes, next)
   }
-  reserve(out, 1)
-  out.bytes[out.at++] = closeBracket
+  putByte(out, closeBracket)
 }
 
 /** Returns where the string ends. */

@@ -6,7 +6,14 @@ import { openBlockView } from '../../../src/graphql/rows/block-view.ts'
 import { createOpenedViews } from '../../../src/graphql/rows/opened-views.ts'
 import { rowAt } from '../../../src/graphql/rows/row.ts'
 import { putStored, putText } from '../../../src/graphql/rows/write-value.ts'
-import { createByteWriter, major, writeHead } from '../../../src/primitives/cbor.ts'
+import {
+  createByteWriter,
+  major,
+  simple,
+  writeHead,
+  writeSimple,
+  writeText,
+} from '../../../src/primitives/cbor.ts'
 import { blockSections } from '../../../src/primitives/collections.ts'
 import { createChain } from '../../support/chain/block-factory.ts'
 import { testNetwork } from '../../support/chain/sealed-blocks.ts'
@@ -51,6 +58,28 @@ test('quantities of any size are written in minimal hex', () => {
       assert.equal(out.bytes.toString('utf8', 0, out.at), `"0x${value.toString(16)}"`)
     }),
   )
+})
+
+test('a boolean is written as what it is', () => {
+  for (const value of [true, false]) {
+    const stored = createByteWriter(1)
+    writeSimple(stored, value ? simple.true : simple.false)
+    const out = createByteWriter(1)
+    putStored(out, { name: 'removed', kind: 'boolean' }, stored.bytes, 0)
+    assert.equal(out.bytes.toString('utf8', 0, out.at), String(value))
+  }
+})
+
+test('a list is written whole, whatever room there is', () => {
+  const stored = createByteWriter(64)
+  writeHead(stored, major.array, 3)
+  for (const text of ['ab', '', 'cde']) writeText(stored, text)
+  for (let room = 1; room < 50; room++) {
+    const out = createByteWriter(room)
+    out.at = room
+    putStored(out, { name: 'list', kind: 'text', list: true }, stored.bytes, 0)
+    assert.equal(out.bytes.toString('utf8', room, out.at), '["ab","","cde"]')
+  }
 })
 
 test('text of any length and alphabet is written as it is', () => {

@@ -40,12 +40,19 @@ const positions = (set: readonly Span[]): number[] =>
   heights(set.map(([start, end]) => [start, end - 1]))
 const sorted = (numbers: Iterable<number>): number[] => [...numbers].sort((a, b) => a - b)
 
+/** Ascending, none of them empty, and with something between them. */
+function isApart(set: SpanSet): boolean {
+  if (set === 'whole') return true
+  return set.every(([start, end], index) => start < end && start > (set[index - 1]?.[1] ?? -1))
+}
+
 test('sets of positions unite and intersect like sets', () => {
   fc.assert(
     fc.property(spans, spans, (a, b) => {
       const [inA, inB] = [new Set(positions(a)), new Set(positions(b))]
       const both = intersectSpans(a, b)
       const either = uniteSpans(a, b)
+      assert.ok([a, both, either].every(isApart))
       assert.deepEqual(
         positions(both === 'whole' ? [] : both),
         sorted([...inA].filter((one) => inB.has(one))),
