@@ -162,7 +162,7 @@ test('Views that are set again as they are change nothing', (t) => {
     onLeftOut: () => assert.fail('all can be served'),
   })
   const set = (...views: readonly ServedView[]): unknown => {
-    nowMs += 1_000
+    nowMs += 500
     keeper.setViews(views)
     return keeper.now()
   }

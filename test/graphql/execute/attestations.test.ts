@@ -135,6 +135,10 @@ test('what a Generator signed of other documents or of another block names no CI
   const { merkleRoot: root } = seal
   const [otherRoot, otherHash] = ['ab'.repeat(32), `0x${'cd'.repeat(32)}`]
   await store.putSeals(3, [
+    {
+      ...{ ...seal, merkleRoot: otherRoot, blockHash: otherHash },
+      signatureIdentity: testSigner('e').identity,
+    },
     { ...seal, merkleRoot: otherRoot, signatureIdentity: testSigner('b').identity },
     { ...seal, merkleRoot: otherRoot, signatureIdentity: testSigner('d').identity },
     { ...seal, blockHash: otherHash, signatureIdentity: testSigner('c').identity },
@@ -148,6 +152,7 @@ test('what a Generator signed of other documents or of another block names no CI
       .toSorted((a, b) => b.count - a.count)
   assert.deepEqual(counted(AttestationRecord), [
     { attested_doc: `block:3:${root}`, count: 7 },
+    { attested_doc: `block:3:${otherRoot}`, count: 0 },
     { attested_doc: `block:3:${root}`, count: 0 },
     { attested_doc: `block:3:${otherRoot}`, count: 0 },
   ])
