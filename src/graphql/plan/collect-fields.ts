@@ -93,7 +93,7 @@ function isIncluded(
   node: { readonly directives?: readonly DirectiveNode[] | undefined },
   shape: ShapeVariables,
 ): boolean {
-  if (node.directives === undefined || node.directives.length === 0) return true
+  if (!node.directives?.length) return true
   const holder = { directives: node.directives }
   const skip = getDirectiveValues(GraphQLSkipDirective, holder, shape)
   const include = getDirectiveValues(GraphQLIncludeDirective, holder, shape)

@@ -4,11 +4,9 @@
  */
 import {
   type DocumentNode,
-  type GraphQLInputType,
   type GraphQLSchema,
   isInputObjectType,
   isLeafType,
-  isNonNullType,
   Kind,
   type NamedTypeNode,
   type ObjectFieldNode,
@@ -53,10 +51,11 @@ function expandShorthand(document: DocumentNode, schema: GraphQLSchema): Documen
   const typeInfo = new TypeInfo(schema)
   const wrap = (value: ValueNode): ValueNode | undefined => {
     const type = typeInfo.getInputType()
-    if (!isBlock(type) || !isBare(value, scalarVariables)) return undefined
+    if (!isInputObjectType(type) || !isOperatorBlock(type)) return undefined
+    if (!isBare(value, scalarVariables)) return undefined
     const name = { kind: Kind.NAME, value: '_eq' } as const
     const field: ObjectFieldNode = { kind: Kind.OBJECT_FIELD, name, value }
-    return { kind: Kind.OBJECT, fields: [field], ...(value.loc ? { loc: value.loc } : {}) }
+    return { kind: Kind.OBJECT, fields: [field] }
   }
   return visit(
     document,
@@ -67,11 +66,6 @@ function expandShorthand(document: DocumentNode, schema: GraphQLSchema): Documen
       },
     }),
   )
-}
-
-function isBlock(type: GraphQLInputType | null | undefined): boolean {
-  const nullable = isNonNullType(type) ? type.ofType : type
-  return isInputObjectType(nullable) && isOperatorBlock(nullable)
 }
 
 /** Null is left alone: it already means `_eq: null`. */

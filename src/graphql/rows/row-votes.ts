@@ -26,8 +26,7 @@ export function rowVotesOf(view: BlockView, rows: IdentifiedRows): readonly RowV
 function readVotes(view: BlockView, { id }: IdentifiedRows): RowVotes | undefined {
   const { memo, session, height } = view
   memo.rowVotes ??= new Map()
-  const known = memo.rowVotes.get(id)
-  if (known !== undefined || memo.rowVotes.has(id)) return known
+  if (memo.rowVotes.has(id)) return memo.rowVotes.get(id)
   const votes = session.snapshot.rowVotes(id, height)
   session.budget.countComparisons(comparisonsOfVotes)
   memo.rowVotes.set(id, votes)

@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { parse, print } from 'graphql'
+import { type GraphQLSchema, parse, print } from 'graphql'
 import { createCatalog, hostCollections } from '../../../src/graphql/catalog/catalog.ts'
+import { viewEntity } from '../../../src/graphql/catalog/view-entity.ts'
 import { rewriteDocument } from '../../../src/graphql/plan/rewrite.ts'
 import { createSchema } from '../../../src/graphql/schema/schema.ts'
 import { testNetwork } from '../../support/chain/sealed-blocks.ts'
+import { servedView } from '../support/served-views.ts'
 
 const schema = createSchema(createCatalog(testNetwork, hostCollections))
 
@@ -59,3 +61,18 @@ for (const query of asTheyAre) {
     assert.equal(rewritten(query), plain(query))
   })
 }
+
+test('the name of a View is its own type, also where it looks like a type of another', () => {
+  const views = ['Transfer', 'TransferField'].map((name, slot) =>
+    viewEntity(servedView(`type ${name} { n: Int }`, undefined, slot), null),
+  )
+  const entities = views.map((view) => [view.name, view] as const)
+  const both = createSchema(new Map([...createCatalog(testNetwork, hostCollections), ...entities]))
+  const [view] = entities
+  assert.ok(view !== undefined)
+  const alone = createSchema(new Map([...createCatalog(testNetwork, hostCollections), view]))
+  const text = 'query ($k: [TransferField!]) { Transfer(groupBy: $k) { n } }'
+  const named = (schema: GraphQLSchema): string =>
+    /\w+(?=!)/.exec(print(rewriteDocument(parse(text), schema, testNetwork)))?.[0] ?? ''
+  assert.deepEqual([both, alone].map(named), ['TransferField', 'Transfer__Field'])
+})

@@ -6,7 +6,7 @@ import { validateDocument } from '../../../src/graphql/plan/validation.ts'
 const positions = [
   ...['Int', 'Int!', 'String', 'String!', 'ID', 'ID!', 'Quantity', 'Other', '[ID!]', '[Int]'],
   ...['[[Int!]]', 'StringOperatorBlock', 'IDOperatorBlock', 'IntOperatorBlock', 'OtherFilter'],
-  'QuantityOperatorBlock',
+  ...['QuantityOperatorBlock', 'IDSomethingElse'],
 ]
 const schema = buildSchema(`
   scalar Quantity
@@ -16,6 +16,8 @@ const schema = buildSchema(`
   input IntOperatorBlock { _eq: Int }
   input QuantityOperatorBlock { _eq: Quantity }
   input OtherFilter { name: String }
+  input StringSomethingElse { _eq: String }
+  input IDSomethingElse { _eq: ID }
   type Query { ${positions.map((type, index) => `a${index}(x: ${type}): Int`).join('\n')} }
 `)
 
@@ -55,6 +57,7 @@ test('a variable fits where its value has only one meaning', () => {
     IntOperatorBlock: ['IntOperatorBlock', 'QuantityOperatorBlock'],
     QuantityOperatorBlock: ['QuantityOperatorBlock'],
     OtherFilter: ['OtherFilter'],
+    StringSomethingElse: [],
   }
   for (const [type, expected] of Object.entries(cases))
     assert.deepEqual(takenBy(type), expected, type)
