@@ -189,6 +189,9 @@ test('conditions count names and objects in the text and at every use of a varia
     [message],
     'before anything is made of them',
   )
+  const unused = 'query ($f: [LogFilterArg!]) { __typename }'
+  assert.ok(await query(unused, { f: filters.slice(1) }))
+  assert.deepEqual(await errors(unused, { f: filters }), [message])
   const count = (index: number) => `n${index}: COUNT(Log: {filter: {data: {_eq: "0x"}}})`
   const below = 'transactions(filter: {value: {_ge: 1}, to: {_eq: "0x"}}) { hash }'
   assert.ok(await query(`{ Block { ${below} } ${repeat(2, count)} }`), 'four and twice three')
@@ -203,6 +206,9 @@ test('values of lists and variables count at each use, and long text by its leng
   const hashes = (count: number) => ({ h: list(count, noHash) })
   assert.deepEqual(await query(text, hashes(maxValues - 1)), { Block: [] })
   assert.deepEqual(await errors(text, hashes(maxValues)), [message])
+  const unused = 'query ($h: [String!]) { __typename }'
+  assert.ok(await query(unused, hashes(maxValues - 1)))
+  assert.deepEqual(await errors(unused, hashes(maxValues)), [message])
   const twice = text.replace(/}$/, 'b: Log(filter: {blockHash: {_in: $h}}) { data } }')
   assert.deepEqual(await query(twice, hashes(24_000)), { Block: [], b: [] })
   assert.deepEqual(await errors(twice, hashes(maxValues / 2)), [message])

@@ -14,7 +14,7 @@ import { openGraphqlRoom } from '../support/graphql-room.ts'
 import { list, repeat } from '../support/repeat.ts'
 
 test('a query is refused beyond the limits of tokens, open brackets and fields', async (t) => {
-  const { query, errors } = await openGraphqlRoom(t)
+  const { graphql, query, errors } = await openGraphqlRoom(t)
   const ids = (count: number) => `{ Log(docID: [${Array(count).fill('"x"').join(' ')}]) { data } }`
   const otherTokens = 12
   assert.deepEqual((await query(ids(maxTokens - otherTokens))).Log, [])
@@ -36,6 +36,14 @@ test('a query is refused beyond the limits of tokens, open brackets and fields',
     (await errors(fields(maxSelections)))[0] ?? '',
     /^The query selects more than 1000 fields/,
   )
+  const half = repeat(maxSelections / 2, (index) => `f${index}: __typename`)
+  const both = (more: string) =>
+    graphql.execute({
+      query: `query a { ${half} } query b { ${half} ${more} }`,
+      operationName: 'a',
+    })
+  assert.equal((await both('')).errors, undefined)
+  assert.match((await both('more: __typename')).errors?.[0]?.message ?? '', /more than 1000 fields/)
 })
 
 test('a query is refused beyond the limits of lines, comments included, and of name length', async (t) => {
@@ -48,6 +56,8 @@ test('a query is refused beyond the limits of lines, comments included, and of n
       'The query has more than 10000 lines. Leave out comments and empty lines, or pass long lists as variables.',
     ])
   }
+  const long = 'x'.repeat(maxNameLength + 1)
+  assert.ok(await query(`{ Block(docID: "${long}") { number } }`), 'a text is no name')
   const name = (length: number) => `{ ${'a'.repeat(length)}: __typename }`
   assert.ok(await query(name(maxNameLength)))
   assert.deepEqual(await errors(name(maxNameLength + 1)), [
@@ -136,7 +146,7 @@ test('variables nest no deeper than brackets may', async (t) => {
   const { query, errors } = await openGraphqlRoom(t)
   const text = 'query($f: BlockFilterArg) { Block(filter: $f) { number } }'
   const nested = (depth: number): unknown => (depth === 0 ? {} : { _not: nested(depth - 1) })
-  assert.ok(await query(text, { f: nested(maxNesting - 1) }))
+  assert.ok(await query(text, { f: nested(maxNesting) }))
   assert.match(
     (await errors(text, { f: nested(maxNesting + 1) }))[0] ?? '',
     /^The variables nest deeper than 64 levels/,
