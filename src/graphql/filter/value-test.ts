@@ -145,27 +145,13 @@ function textMatcher(pattern: string): TextMatcher {
   if (first < 0 || pattern.length < 2) return equal
   const last = pattern.length - 1
   const second = pattern.indexOf('%', first + 1)
-  if (second >= 0) {
-    const within = pattern.slice(1, -1)
-    return first === 0 && second === last ? (text) => text.includes(within) : equal
-  }
-  if (first === 0) return endMatcher(pattern.slice(1))
-  if (first === last) return startMatcher(pattern.slice(0, -1))
-  return middleMatcher(pattern)
+  if (second < 0) return endsMatcher(pattern)
+  const within = pattern.slice(1, -1)
+  return first === 0 && second === last ? (text) => text.includes(within) : equal
 }
 
-const endMatcher =
-  (end: string): TextMatcher =>
-  (text) =>
-    text.endsWith(end)
-
-const startMatcher =
-  (start: string): TextMatcher =>
-  (text) =>
-    text.startsWith(start)
-
-/** `a%b`: starts with a and ends with b, which do not overlap. */
-function middleMatcher(pattern: string): TextMatcher {
+/** `a%b`: starts with a and ends with b, which do not overlap; either may be empty. */
+function endsMatcher(pattern: string): TextMatcher {
   const [head = '', tail = ''] = pattern.split('%')
   const least = head.length + tail.length
   return (text) => text.length >= least && text.startsWith(head) && text.endsWith(tail)

@@ -95,7 +95,7 @@ test('a pattern within a text may have 200 characters, one at an end any number'
   const read = (operator: string, pattern: string) =>
     toOperators(field('data'), { [operator]: pattern })
   for (const operator of ['_like', '_nlike', '_ilike', '_nilike']) {
-    for (const pattern of [`%${zeros}%`, `%${zeros}0`, `${zeros}0%`, `%${zeros}%0`, `${zeros}00`])
+    for (const pattern of [`%${zeros}%`, `%${zeros}00`, `${zeros}00%`, `%${zeros}%0`, `${zeros}00`])
       assert.equal(read(operator, pattern)[0]?.operand, pattern)
     assert.throws(() => read(operator, `%${zeros}0%`), {
       message:

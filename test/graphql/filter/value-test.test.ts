@@ -112,3 +112,33 @@ test('hex in the text of Views is equal in any case, other text as it is written
     assert.deepEqual(values.filter(valueTest(kind, '_ilike', 'ab')), ['AB', 'ab'], kind)
   }
 })
+
+test('a pattern matches by a start, an end, both or a part, and is plain text otherwise', () => {
+  const texts = ['', '%', 'a', 'ab', 'aab', 'bab', 'abx', 'xabx', 'a%b%']
+  const cases: Readonly<Record<string, readonly string[]>> = {
+    ab: ['ab'],
+    'a%': ['a', 'ab', 'aab', 'abx', 'a%b%'],
+    '%b': ['ab', 'aab', 'bab'],
+    'a%b': ['ab', 'aab'],
+    'ab%b': [],
+    '%ab%': ['ab', 'aab', 'bab', 'abx', 'xabx'],
+    '%': ['%'],
+    '%%': texts,
+    'a%b%': ['a%b%'],
+  }
+  for (const [pattern, expected] of Object.entries(cases))
+    assert.deepEqual(texts.filter(valueTest('text', '_like', pattern)), expected, pattern)
+})
+
+test('a range has its bound where it says so, and no rows without a value', () => {
+  const values = [null, 1, 2, 3]
+  for (const [operator, beside, besideNull] of [
+    ['_gt', [3], [1, 2, 3]],
+    ['_geq', [2, 3], values],
+    ['_lt', [1], []],
+    ['_leq', [1, 2], [null]],
+  ] as const) {
+    assert.deepEqual(values.filter(valueTest('int', operator, 2)), beside)
+    assert.deepEqual(values.filter(valueTest('int', operator, null)), besideNull)
+  }
+})
