@@ -7,6 +7,7 @@ import { spawn } from 'node:child_process'
 import { createWriteStream } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { ServiceError } from '../errors.ts'
+import { isObject } from '../json-object.ts'
 import { openReaper, type Reaper } from '../reaper/open-reaper.ts'
 import { readEntry, readError } from './program-log.ts'
 
@@ -103,7 +104,7 @@ function programEnded(
   logPath: string,
   lines: readonly string[],
 ): ServiceError {
-  const failed = lines.map(readEntry).findLast((entry) => entry['err'] !== undefined)
+  const failed = lines.map(readEntry).findLast((entry) => isObject(entry['err']))
   const last =
     failed === undefined && lines.length > 0 ? `; its last lines:\n${lines.join('\n')}` : ''
   return new ServiceError(
@@ -126,7 +127,5 @@ function usualRemedy(reason: string, logPath: string): string {
 
 function remedyOf(entry: Readonly<Record<string, unknown>> | undefined): string | undefined {
   const error = entry?.['err']
-  return typeof error === 'object' && error !== null && 'remedy' in error
-    ? String(error.remedy)
-    : undefined
+  return isObject(error) && 'remedy' in error ? String(error['remedy']) : undefined
 }

@@ -1,7 +1,7 @@
 /** Forwards the warnings of a program, so that problems show without a look into its log. */
 import type { Logger } from 'pino'
-import { membersOf } from '../json-object.ts'
-import { fromPlainError, type PlainError } from '../plain-error.ts'
+import { isObject, membersOf } from '../json-object.ts'
+import { fromPlainError, type PlainError, toPlainError } from '../plain-error.ts'
 
 /** Repeats a line of a program's log when it is a warning or an error; `line` is pino's JSON. */
 export function forwardWarnings(program: string, line: string, log: Logger): void {
@@ -13,7 +13,7 @@ export function forwardWarnings(program: string, line: string, log: Logger): voi
 
 /** An error of a program as it was logged, with its own stack or none: ours would point here. */
 export function readError(logged: unknown): Error {
-  const plain = logged as PlainError
+  const plain = isObject(logged) ? (logged as unknown as PlainError) : toPlainError(logged)
   const error = fromPlainError(plain)
   if (plain.stack === undefined) delete error.stack
   return error

@@ -60,6 +60,18 @@ test('an error in the log that has no remedy leads to the log', async () => {
   assert.match(error.remedy ?? '', /^Read .*clueless, remove the cause and start again\.$/)
 })
 
+test('a line whose error is no object counts as text', async () => {
+  const failure = Promise.withResolvers<unknown>()
+  const children = openChildren({ onFailure: failure.resolve })
+  const line = JSON.stringify({ level: 'error', err: null })
+  children.start(nodeScript('odd', `console.log(${JSON.stringify(line)})`))
+  const error = await failure.promise
+  await children.close()
+  assert.ok(error instanceof ServiceError)
+  assert.match(error.message, /its last lines:\n\{"level":"error","err":null\}$/)
+  assert.equal(error.cause, undefined)
+})
+
 test('of a program that somebody or the system kills, the remedy is no log without a word', async () => {
   const failure = Promise.withResolvers<unknown>()
   const children = openChildren({ onFailure: failure.resolve })

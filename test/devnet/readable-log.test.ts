@@ -61,3 +61,11 @@ test("an error in a program's log has the stack that was logged, or none", () =>
     'Error: ENOSPC\n    at there',
   )
 })
+
+test('what a program logs as its error and is none is repeated as text', () => {
+  const lines = [null, 'no room'].map((err) => JSON.stringify({ level: 'warn', msg: 'full', err }))
+  const text = written((log) => {
+    for (const line of lines) forwardWarnings('host', line, log)
+  })
+  assert.equal(text, 'warn: host: full\nerror: null\nwarn: host: full\nerror: no room\n')
+})
