@@ -116,5 +116,5 @@ function uncached(reply: FastifyReply): FastifyReply {
 }
 
 function wantsJson(accept: string | undefined): boolean {
-  return accept?.includes('application/json') ?? false
+  return accept?.includes('application/json') === true
 }

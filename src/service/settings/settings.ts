@@ -103,7 +103,7 @@ function tableSchema(entries: AnyTable, broken: ReadonlySet<string>): z.ZodType 
 function orMissing(setting: AnySetting): z.ZodType {
   return z.unknown().transform((value, context) => {
     if (value === undefined) {
-      if (setting.required) context.addIssue({ code: 'custom', params: { missing: true } })
+      if (setting.required) context.addIssue({ code: 'custom' })
       return null
     }
     const result = setting.kind.schema.safeParse(value)
@@ -124,15 +124,14 @@ function problemOf(
   const name = String(issue.path[0])
   const setting = entries[name]
   if (setting === undefined) return issue.message
-  const { missing, ...params } = (issue.code === 'custom' && issue.params) || {}
   const source = found.get(name)
-  if (missing === true) {
+  if (source === undefined) {
     const file = setting.secret ? ` or ${setting.env}_FILE` : ''
     return `${setting.key} (${setting.env}${file}) is required and not set; accepted is ${setting.kind.accepts}`
   }
-  const { found: value = source?.value } = params
+  const { found: value = source.value } = (issue.code === 'custom' && issue.params) || {}
   const shown = setting.secret ? 'a value that is not shown' : withoutPassword(value)
-  return `${source?.place ?? setting.key}: found ${shown}, accepted is ${issue.message}`
+  return `${source.place}: found ${shown}, accepted is ${issue.message}`
 }
 
 function withoutPassword(value: unknown): string {

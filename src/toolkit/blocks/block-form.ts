@@ -129,19 +129,22 @@ function receiptOf(
       removed: removed === 'true',
     } as RpcLog
   })
-  const { gasUsed, cumulativeGasUsed, effectiveGasPrice, status } = fields
-  return {
-    ...Object.fromEntries(
-      Object.entries({ gasUsed, cumulativeGasUsed, effectiveGasPrice, status }).flatMap(
-        ([name, value]) =>
-          value === undefined || value === null
-            ? []
-            : [[name, toRpc(fieldOf('Transaction', name), value, `${at}.${name}`)]],
-      ),
-    ),
-    logs,
-  }
+  const own = collections.Transaction.fields.flatMap((field) => {
+    const { name } = field
+    const value = fields[name]
+    if (!receiptFields.has(name) || value === undefined || value === null) return []
+    return [[name, toRpc(field, value, `${at}.${name}`)] as const]
+  })
+  return { ...Object.fromEntries(own), logs }
 }
+
+/** What a transaction has of its receipt. */
+const receiptFields: ReadonlySet<string> = new Set([
+  'gasUsed',
+  'cumulativeGasUsed',
+  'effectiveGasPrice',
+  'status',
+])
 
 /** Fields that follow from where a document is, and are checked against that where they are written. */
 const placeFields: ReadonlySet<string> = new Set(['blockNumber', 'transactionIndex', 'logIndex'])
@@ -175,12 +178,6 @@ function toRpc({ kind, list }: Field, value: unknown, where: string): unknown {
   }
   if (kind === 'quantity' && typeof value === 'number') return quantity(numberOf(value, where))
   return textOf(value, '', where)
-}
-
-function fieldOf(collection: CollectionName, name: string): Field {
-  return (
-    collections[collection].fields.find((field) => field.name === name) ?? { name, kind: 'text' }
-  )
 }
 
 function documentOf(collection: CollectionName, given: unknown, where: string): Fields {

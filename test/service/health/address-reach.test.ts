@@ -20,6 +20,7 @@ const addresses = {
     '/dns/LOCALHOST./tcp/9171',
     '/ip4/300.0.0.1/tcp/9171',
     '/ip4/::1/tcp/9171',
+    '/ip0/host/tcp/9171',
     '',
     'nonsense',
   ],

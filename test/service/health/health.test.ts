@@ -344,7 +344,9 @@ test('a public port in use is reported with its setting, and the other port is r
   await assert.rejects(openHealthServer({ ...options, publicAddress }, parts), {
     message: `HEALTH_PUBLIC_ADDR: the address 127.0.0.1:${health.port} is taken by another program`,
   })
-  await (await openHealthServer({ ...options, publicAddress: null }, parts)).close()
+  const next = await openHealthServer({ ...options, publicAddress: anyPort }, parts)
+  await next.close()
+  await assert.rejects(fetch(`http://127.0.0.1:${next.publicPort}/health`))
 })
 
 test('a port in use is reported with its setting and address', async () => {

@@ -89,6 +89,9 @@ test('an error has the status that it says where that is one of an error, else 5
   assert.equal(denied.status, 405)
   assert.equal(denied.headers.get('allow'), 'GET, HEAD')
   assert.deepEqual(await denied.json(), errorBody(405, 'DELETE is not accepted here'))
+  const absent = await fetch(`http://127.0.0.1:${server.port}/else?x`)
+  assert.equal(absent.status, 404)
+  assert.deepEqual(await absent.json(), errorBody(404, 'there is nothing at /else'))
 })
 
 test('a body may be as large as the limit, and not a byte larger', async (t) => {

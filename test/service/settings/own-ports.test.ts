@@ -15,12 +15,12 @@ test('each two listeners with one port are named once, neighbours or not', () =>
     '2 3',
   ])
   const [text] = portCollisions([
-    ['a', { host: '::1', port: 80 }],
+    ['a', { host: '127.0.0.1', port: 80 }],
     ['b', { host: '::', port: 80 }],
   ])
   assert.equal(
     text,
-    'a at [::1]:80 and b at [::]:80 want the same port; accepted is one of its own for each',
+    'a at 127.0.0.1:80 and b at [::]:80 want the same port; accepted is one of its own for each',
   )
 })
 

@@ -44,4 +44,5 @@ test('the ID of every node is one', async () => {
 test('the ID of a point of secp256k1 is one, and of no point none', () => {
   assert.ok(isPeerID('16Uiu2HAmK4SJARRMP68hzemT3njNxeYnGyidwk5ztWGUZQ8Nx7vN'))
   assert.ok(!isPeerID(`16Uiu2HA${'m'.repeat(45)}`))
+  assert.ok(!isPeerID('116Uiu2HAmK4SJARRMP68hzemT3njNxeYnGyidwk5ztWGUZQ8Nx7vN'))
 })

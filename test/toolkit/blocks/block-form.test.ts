@@ -77,6 +77,7 @@ test('an access list is kept as it is written, and its keys are a list', () => {
 test('what a transaction has of its receipt is in the receipt', () => {
   const statusOf = (status: unknown) => Object(receiptsOf({ transactions: [{ status }] })[0]).status
   assert.deepEqual([true, false, null].map(statusOf), ['0x1', '0x0', undefined])
+  refused({ transactions: [{ status: '0x1' }] }, 'blocks[0].transactions[0].status is "0x1"')
   const [receipt] = receiptsOf({ transactions: [{ gasUsed: 5, effectiveGasPrice: '0x6' }] })
   assert.deepEqual(receipt, { gasUsed: '0x5', effectiveGasPrice: '0x6', logs: [] })
 })

@@ -39,7 +39,11 @@ const missing = (name: string): string =>
 
 test('a flat field in place of the relation is told where a field of the rows has no value', () => {
   assert.deepEqual(foundOf(flat), [flatFound('to, from, hash, other')])
-  const some = [count('to', { values: 1 }), count('from', { wrongType: 1 }), count('hash')]
+  const some = [
+    count('to', { values: 1, wrongType: 1 }),
+    count('from', { wrongType: 1 }),
+    count('hash'),
+  ]
   assert.deepEqual(foundOf(flat, { fields: some }), [flatFound('hash')])
   assert.deepEqual(foundOf(flat, { fields: some.slice(0, 2) }), [])
   assert.deepEqual(foundOf('Log { address }'), [])
@@ -59,6 +63,7 @@ test('nothing is said of a View without lenses, without rows, or of another coll
   assert.deepEqual(foundOf(flat, { lenses: 0 }), [])
   assert.deepEqual(foundOf(flat, { rows: 0 }), [])
   assert.deepEqual(foundOf('Transaction { hash }'), [])
+  assert.deepEqual(foundOf('AccessListEntry { address transaction { nonce } }'), [])
 })
 
 test('a failure for want of a field is told by what the query selects in its place', () => {
@@ -78,6 +83,16 @@ test('a failure for want of a field is told by what the query selects in its pla
     ['out of luck', related, 'LENS_FAILED'],
   ] as const)
     assert.equal(codeOf(message, text), code, `${message} of ${text}`)
+})
+
+test('a failure that is not one of a lens stays as it is, whatever it says', () => {
+  for (const [message, text] of [
+    ["no field 'transaction'", flat],
+    ["no field 'from'", 'Log { transaction { hash } }'],
+  ] as const) {
+    const failure = toFinding(new ServiceError('VIEWS_QUERY_INVALID', message))
+    assert.deepEqual(refineFinding(failure, queryOf(text)), failure)
+  }
 })
 
 test('what to do about a flat field is to select the relation, and the rest of the failure stays', () => {

@@ -53,6 +53,7 @@ test('the report says how lenses are fed, and what a thousand documents take', (
     textOf({ feeds: ['stream', 'single'], measured }),
     /\nlenses are fed: stream, single\na thousand documents: 1\.3 ms, 3\.0 MiB of memory\n/,
   )
+  assert.match(textOf({ feeds: ['single'] }), /\nlenses are fed: single\n/)
 })
 
 test('the report has twenty rows, and says how many more there are', () => {
