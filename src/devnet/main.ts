@@ -37,7 +37,7 @@ import {
   type DevelopmentRegistry,
   openDevelopmentRegistry,
 } from './registry/development-registry.ts'
-import { replaceTokenView } from './token-view.ts'
+import { showTokenView } from './token-view.ts'
 
 /** Generator and Host may take this long to stop, everything together what follows: under five seconds. */
 const programStopMs = 3_000
@@ -68,13 +68,18 @@ async function start(
   if (load !== null) running.own('load', load)
   const setup = { settings, source, env }
   const registry = await startPrograms(setup, { children, log, running })
-  const token = readAdminToken(source)
-  say(announcement({ settings, source, registry, token }))
-  if (load !== null) void showTransfers(setup, load.token, { log, signal: running.signal })
+  const adminToken = readAdminToken(source)
+  say(announcement({ settings, source, registry, token: adminToken }))
   const watched = {
     node: source.node,
     generatorUrl: localUrl(settings, settings.generatorHealthPort),
     hostUrl: localUrl(settings, settings.hostHealthPort),
+  }
+  if (load !== null) {
+    const hostUrl = localUrl(settings, settings.hostApiPort)
+    const notePath = join(source.folder, 'token-view')
+    const view = { hostUrl, healthUrl: watched.hostUrl, adminToken, token: load.token, notePath }
+    void showTokenView(view, { log, signal: running.signal })
   }
   const onFirstBlock = (): void => say(queryToPaste(settings))
   running.own('progress', openProgress(watched, { log, onFirstBlock }))
@@ -103,10 +108,7 @@ async function startPrograms(
     const folder = openProgramFolder(source.folder, name)
     const extra = extraOf(folder)
     const common = programEnvironment({ ...setup, folder, ports })
-    // What comes of stopping would hide why they stop; each has it in its log.
-    const onLine = (line: string): void => {
-      if (!running.signal.aborted) forwardWarnings(name, line, log)
-    }
+    const onLine = forwardWarnings(name, { log, signal: running.signal })
     const options = { folder, env: { ...common, ...extra } }
     programs.push(startProgram(name, options, { children, onLine }))
   }
@@ -138,23 +140,6 @@ async function startRegistry(
   const registry = await openDevelopmentRegistry(options, { children, signal: running.signal })
   running.own('registry', registry)
   return registry
-}
-
-/** Rows of a View to begin with; without them everything else works. */
-async function showTransfers(
-  { settings, source }: Setup,
-  token: string,
-  { log, signal }: { readonly log: Logger; readonly signal: AbortSignal },
-): Promise<void> {
-  try {
-    await waitForPeerId(localUrl(settings, settings.hostHealthPort), signal)
-    const adminToken = readAdminToken(source)
-    const hostUrl = localUrl(settings, settings.hostApiPort)
-    const notePath = join(source.folder, 'token-view')
-    await replaceTokenView({ hostUrl, adminToken, token, notePath }, signal)
-  } catch (err) {
-    if (!signal.aborted) log.warn({ err }, 'the View of the token could not be posted')
-  }
 }
 
 /** Opens the routes of the Host that change its Views. */

@@ -1,9 +1,11 @@
 /** The View that `npm start` posts to its Host: the transfers of the token of its chain, as rows. */
 import { readFile } from 'node:fs/promises'
+import type { Logger } from 'pino'
 import { codeOf, ServiceError } from '../errors.ts'
 import { paths } from '../service/contract.ts'
 import { noSender, viewIDs } from '../views/view-id.ts'
 import { encodeView } from '../views/wire.ts'
+import { waitForPeerId } from './health.ts'
 import { replaceFile } from './replace-file.ts'
 
 const lens = new URL('../lenses/erc20_transfers.wasm', import.meta.url)
@@ -27,6 +29,27 @@ interface TokenViewOptions {
   readonly token: string
 }
 
+interface ReplacedViewOptions extends TokenViewOptions {
+  /** A file that has the ID of the View that was posted last. */
+  readonly notePath: string
+}
+
+/**
+ * Posts the View as `replaceTokenView` does once the Host is up, so that there are rows to begin with. Without them
+ * everything else works: a failure is a warning.
+ */
+export async function showTokenView(
+  { healthUrl, ...options }: ReplacedViewOptions & { readonly healthUrl: string },
+  { log, signal }: { readonly log: Logger; readonly signal: AbortSignal },
+): Promise<void> {
+  try {
+    await waitForPeerId(healthUrl, signal)
+    await replaceTokenView(options, signal)
+  } catch (err) {
+    if (!signal.aborted) log.warn({ err }, 'the View of the token could not be posted')
+  }
+}
+
 /**
  * Posts the View; harmless where the Host has it already.
  * @throws ServiceError `DEVNET_VIEW_REFUSED` with what the Host says.
@@ -36,12 +59,12 @@ export async function postTokenView(options: TokenViewOptions, signal: AbortSign
 }
 
 /**
- * Posts the View in place of the one whose ID the file at `notePath` has, if that is another one: both would be
+ * Posts the View in place of the one whose ID the file has, if that is another one: both would be
  * served beside each other once a version brings another lens. Then the file has the new ID.
  * @throws ServiceError `DEVNET_VIEW_REFUSED` as `postTokenView` does; an error of the file system.
  */
 export async function replaceTokenView(
-  { notePath, ...options }: TokenViewOptions & { readonly notePath: string },
+  { notePath, ...options }: ReplacedViewOptions,
   signal: AbortSignal,
 ): Promise<void> {
   const wire = await tokenViewWire(options.token)

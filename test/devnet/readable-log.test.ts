@@ -28,17 +28,21 @@ test('a failure is printed in full, with what to do', () => {
   )
 })
 
-test("a program's warnings and errors are repeated, its other lines are not", () => {
+test("a program's warnings and errors are repeated until it stops, its other lines never", () => {
   const lines = ['info', 'warn', 'error'].map((level) =>
     JSON.stringify({ level, time: 'now', name: 'main', msg: `a ${level}`, peer: 'x' }),
   )
   const text = written((log) => {
-    for (const line of [...lines, 'plain text']) forwardWarnings('host', line, log)
+    const stopping = new AbortController()
+    const forward = forwardWarnings('host', { log, signal: stopping.signal })
+    for (const line of [...lines, 'plain text']) forward(line)
+    stopping.abort()
+    for (const line of lines) forward(line)
   })
   assert.equal(text, 'warn: host: a warn  peer x\nerror: host: a error  peer x\n')
 })
 
-test("an error in a program's log is printed with its cause and remedy, and no stack of ours", () => {
+test("an error in a program's log is printed with its cause and remedy, and no stack of ours", (t) => {
   const err = {
     name: 'ServiceError',
     code: 'STORE_FULL',
@@ -48,7 +52,7 @@ test("an error in a program's log is printed with its cause and remedy, and no s
   }
   const line = JSON.stringify({ level: 'error', msg: 'write failed', err })
   assert.equal(
-    written((log) => forwardWarnings('host', line, log)),
+    written((log) => forwardWarnings('host', { log, signal: t.signal })(line)),
     'error: host: write failed\nerror: disk full\n  because: ENOSPC\nWhat to do: Make room.\n',
   )
 })
@@ -62,10 +66,10 @@ test("an error in a program's log has the stack that was logged, or none", () =>
   )
 })
 
-test('what a program logs as its error and is none is repeated as text', () => {
+test('what a program logs as its error and is none is repeated as text', (t) => {
   const lines = [null, 'no room'].map((err) => JSON.stringify({ level: 'warn', msg: 'full', err }))
   const text = written((log) => {
-    for (const line of lines) forwardWarnings('host', line, log)
+    for (const line of lines) forwardWarnings('host', { log, signal: t.signal })(line)
   })
   assert.equal(text, 'warn: host: full\nerror: null\nwarn: host: full\nerror: no room\n')
 })

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { postTokenView, replaceTokenView } from '../../src/devnet/token-view.ts'
+import { postTokenView, replaceTokenView, showTokenView } from '../../src/devnet/token-view.ts'
 import { createViewSelector } from '../../src/graphql/selection/view-selection.ts'
 import { readViewRequest } from '../../src/host/views/view-request.ts'
 import { openHttpServer } from '../../src/service/health/http-server.ts'
@@ -33,6 +33,7 @@ async function openPosted(
           posted.push({ body, token: headers.authorization })
           return reply.code(status).send({ message: 'why' })
         })
+        routes.get('/health', () => ({ p2p: { self: { id: 'peer' } } }))
         routes.delete('/api/v0/views/:id', (_, reply) => reply.code(500).send({}))
       },
     },
@@ -58,6 +59,18 @@ test('what the Host says against it is in the error', async (t) => {
     code: 'DEVNET_VIEW_REFUSED',
     message: /\{"message":"why"\}/,
   })
+})
+
+test('a View that is refused is a warning, and one while everything stops is not', async (t) => {
+  const { url, posted } = await openPosted(t, 409)
+  const notePath = join(testDirectory(t), 'token-view')
+  const options = { hostUrl: url, healthUrl: url, adminToken: 'admin', token, notePath }
+  const { log, lines, messages } = captureLog()
+  await showTokenView(options, { log, signal: AbortSignal.abort() })
+  assert.deepEqual([posted, lines], [[], []])
+  await showTokenView(options, { log, signal: t.signal })
+  assert.equal(posted.length, 1)
+  assert.deepEqual(messages('warn'), ['the View of the token could not be posted'])
 })
 
 test('a View that the Host does not remove is no View to put another beside', async (t) => {
