@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { symlinkSync, writeFileSync } from 'node:fs'
+import { chmodSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { readSecretFile } from '../../../src/service/settings/secret-file.ts'
@@ -32,4 +32,12 @@ test('a file that cannot be read is told from one that is not there', (t) => {
   assert.match(problemOf('missing'), /, where there is nothing; /)
   assert.match(problemOf('file/below'), /, where there is nothing; /)
   assert.match(problemOf('loop'), /, which cannot be read \(ELOOP: /)
+  chmodSync(join(folder, 'file'), 0o000)
+  const isRoot = process.geteuid?.() === 0
+  if (isRoot) process.seteuid?.(65_534)
+  try {
+    assert.match(problemOf('file'), /, which this user may not read; /)
+  } finally {
+    if (isRoot) process.seteuid?.(0)
+  }
 })
