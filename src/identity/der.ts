@@ -25,8 +25,9 @@ interface DerInteger {
 
 /** Null for what is no minimal, positive integer. One that is cut off ends behind the signature. */
 function integerAt(der: Uint8Array, start: number): DerInteger | null {
-  if (der[start] !== 0x02) return null
-  const end = start + 2 + (der[start + 1] ?? 0)
+  const [tag, length = 0] = der.subarray(start)
+  if (tag !== 0x02) return null
+  const end = start + 2 + length
   const bytes = der.subarray(start + 2, end)
   const [first = 0, second = 0] = bytes
   if (first >= 0x80) return null

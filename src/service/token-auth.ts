@@ -66,7 +66,7 @@ function createCheck(options: TokenAuthOptions): (headers: KeyHeaders) => Refusa
 function shownKey(headers: KeyHeaders): string | null {
   const { authorization, 'x-api-key': apiKey } = headers
   if (authorization !== undefined) return textOf(/^bearer[ \t]+(.*)$/is.exec(authorization)?.[1])
-  return textOf(typeof apiKey === 'string' ? apiKey : apiKey?.[0])
+  return textOf([apiKey].flat()[0])
 }
 
 function textOf(value: string | undefined): string | null {

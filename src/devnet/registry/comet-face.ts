@@ -3,6 +3,7 @@
  * transactions, their limit for each client, and `tx_search`.
  */
 import { type WebSocket, WebSocketServer } from 'ws'
+import { membersOf } from '../../json-object.ts'
 import { txBytes, txHash, txResult, valuesOf } from './comet-events.ts'
 import { type CometQuery, parseCometQuery } from './comet-query.ts'
 import { type FaceResponse, type HttpFace, openHttpFace } from './http-face.ts'
@@ -235,12 +236,8 @@ function reply(id: unknown, answer: Answer): unknown {
 
 function parseRequest(text: string): RpcRequest | null {
   try {
-    const value: unknown = JSON.parse(text)
-    if (typeof value !== 'object' || value === null || !('method' in value)) return null
-    const params = 'params' in value ? value.params : {}
-    const isObject = typeof params === 'object' && params !== null
-    const named = isObject ? { ...params } : {}
-    return { id: 'id' in value ? value.id : null, method: String(value.method), params: named }
+    const { id = null, method, params } = membersOf(JSON.parse(text))
+    return method === undefined ? null : { id, method: String(method), params: membersOf(params) }
   } catch {
     return null
   }

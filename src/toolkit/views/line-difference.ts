@@ -13,13 +13,10 @@ export function lineDifference(before: string, after: string): string[] {
   let i = 0
   let j = 0
   while (i < old.length || j < now.length) {
-    if (i < old.length && j < now.length && old[i] === now[j]) {
+    if (old[i] === now[j]) {
       i += 1
       j += 1
-    } else if (
-      j >= now.length ||
-      (i < old.length && at(common, i + 1, j) >= at(common, i, j + 1))
-    ) {
+    } else if (i < old.length && at(common, i + 1, j) >= at(common, i, j + 1)) {
       lines.push(...removed(old.slice(i, i + 1)))
       i += 1
     } else {

@@ -133,6 +133,10 @@ test('a failed View can be registered again, and after a time-out the channel is
   assert.equal((await send(registry, wire, 1_000_000n)).receipt.status, 'success')
   await registry.settle({ timedOut: [address] })
   assert.equal(await statusOf(registry, address), 0)
+  const height = (): Promise<Hex> => callNode<Hex>(registry.rpcUrl, 'eth_blockNumber', [])
+  const before = await height()
+  await registry.settle({ registered: [address] })
+  assert.equal(await height(), before, 'what waits no more makes no block')
   const request = { to: registryAddress, data: registration(wire) }
   const { message } = await errorOf(registry, 'eth_estimateGas', [request])
   assert.match(message, /no active channel for this owner$/)
