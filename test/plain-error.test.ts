@@ -25,10 +25,12 @@ test('a ServiceError keeps its code, facts, remedy and causes', () => {
   )
 })
 
-test('an error without a code of ours keeps its name and stack, and gets no code', () => {
+test('an error without a code of ours keeps its name and stack, and gets no more', () => {
   const error = new RangeError('too far')
-  const { name, stack, ...others } = overTheWire(error)
+  const found = overTheWire(error)
+  const { name, stack, ...others } = found
   assert.deepEqual([name, stack, others], ['RangeError', error.stack, {}])
+  assert.ok(!('cause' in found))
 })
 
 test('causes are kept eight deep, also where they go round in a circle', () => {

@@ -76,7 +76,10 @@ test('every tenth poll is told, with the heads of those that respond', async (t)
   heads.host = 12
   await poll(10)
   assert.partialDeepStrictEqual(await said(arrive, 2), { host: 12 })
-  assert.equal(lines.length, 4)
+  heads.host = null
+  await poll(10)
+  assert.partialDeepStrictEqual(await said(none, 3), { host: null })
+  assert.equal(lines.length, 5)
 })
 
 test('the first block of the Host is told once, as soon as it is there', async (t) => {

@@ -78,7 +78,12 @@ const counting = buildLens({
   text: item(1, '{"data":"0"}'),
 })
 
-test('rows that differ in a value alone are others, of one document nothing can differ', async (t) => {
+/** Returns a document and passes over the next. */
+const everyOther = buildLens({
+  transform: [...op.callNext, ...op.set(0), ...op.callNext, ...op.drop, ...op.get(0)],
+})
+
+test('rows that differ in number or value are others, of one document nothing can differ', async (t) => {
   const blocks = [[log, log], [log]]
   const isSame = async (wasm: Uint8Array | null): Promise<unknown> => {
     const run = await openJobs(t, blocks, wasm)
@@ -87,4 +92,5 @@ test('rows that differ in a value alone are others, of one document nothing can 
   }
   assert.deepEqual(await isSame(null), [true, null])
   assert.deepEqual(await isSame(counting), [false, null])
+  assert.deepEqual(await isSame(everyOther), [false, null])
 })

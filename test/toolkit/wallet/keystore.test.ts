@@ -1,7 +1,7 @@
 /** What is read of a keystore of another tool before its password is asked for. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { addressIn, parsePrivateKey } from '../../../src/toolkit/wallet/keystore.ts'
+import { addressIn, adoptKeystore, parsePrivateKey } from '../../../src/toolkit/wallet/keystore.ts'
 
 const cipher = {
   cipher: 'aes-128-ctr',
@@ -138,4 +138,15 @@ test('a private key is a number below the order of the curve, in hex digits of a
       code: 'TOOLKIT_WALLET_INVALID',
       message: 'a file holds no private key',
     })
+})
+
+test('a keystore of another tool is kept with its address, as Foundry and geth write one', () => {
+  const privateKey = `0x${'0'.repeat(63)}1`
+  const foreign = { ...byScrypt({}), id: 'an id', version: 3 }
+  const given = JSON.stringify({ address: 'of somebody else', ...foreign })
+  const { text, address } = adoptKeystore(given, privateKey, 'a file')
+  assert.equal(address, '0x7E5F4552091A69125d5DfCb7b8C2659029395Bdf')
+  const noted = JSON.parse(text)
+  assert.deepEqual(noted, { address: '7e5f4552091a69125d5dfcb7b8c2659029395bdf', ...foreign })
+  assert.equal(text, `${JSON.stringify(noted, null, 2)}\n`)
 })
