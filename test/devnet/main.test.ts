@@ -43,8 +43,13 @@ test('a chain, a Generator, a Host with a View of it and a registry run until Ct
   })
 
   child.process.kill('SIGINT')
-  const { code, signal } = await child.ended()
+  const { code, signal, stdout } = await child.ended()
   assert.deepEqual([code, signal], [0, null])
+  const ending = stdout.trimEnd().split('\n').slice(-2)
+  assert.deepEqual(
+    ending.map((line) => line.replace(/^\S+ /, '')),
+    ['stopping  signal SIGINT', 'stopped'],
+  )
   assert.equal(await readHealth(at(settings.hostHealthPort)), null)
 })
 
@@ -78,6 +83,8 @@ test('a port that is taken ends it before anything is made, and names the settin
   t.after(() => child.process.kill('SIGKILL'))
   const { code, stdout, stderr } = await child.ended()
   assert.equal(code, 1)
-  assert.match(stdout + stderr, new RegExp(`port ${port} \\(DEVNET_HOST_P2P_PORT\\) in use`))
+  assert.equal(stderr, '')
+  const shown = `fatal: failed\nerror: .*port ${port} \\(DEVNET_HOST_P2P_PORT\\) in use`
+  assert.match(stdout, new RegExp(shown))
   assert.equal(existsSync(path), false)
 })

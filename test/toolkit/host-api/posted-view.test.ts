@@ -217,13 +217,20 @@ test('an answer that is not JSON is shown by its first 80 characters, on one lin
   })
 })
 
-test('a Host that ends the connection, or is not there, is said to be unreachable', async (context) => {
+test('a Host that ends the connection, or is not there, is unreachable, with the reason', async (context) => {
   const request = { method: 'GET', path: '/' } as const
   const closing = await openHost(context, (_, response) => void response.destroy())
-  for (const url of [closing, `${closing}/base//`, 'http://127.0.0.1:1'])
-    await assert.rejects(requestHost({ url, token: null }, request), {
-      code: 'TOOLKIT_HOST_UNREACHABLE',
-      message: `no answer from ${new URL(url).origin}`,
+  for (const [url, reason] of [
+    [closing, 'other side closed'],
+    [`${closing}/base//`, 'other side closed'],
+    ['http://127.0.0.1:1', 'bad port'],
+  ] as const)
+    await assert.rejects(requestHost({ url, token: null }, request), (error) => {
+      const { code, message, cause } = error as Error & { readonly code: string }
+      assert.equal(code, 'TOOLKIT_HOST_UNREACHABLE')
+      assert.equal(message, `no answer from ${new URL(url).origin}`)
+      assert.equal((cause as Error).message, reason)
+      return true
     })
 })
 
