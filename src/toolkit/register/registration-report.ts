@@ -5,6 +5,7 @@ import {
   findRegistrationFault,
   type RegistrationStatement,
 } from '../../identity/registration-message.ts'
+import { membersOf } from '../../json-object.ts'
 import { readBounded } from '../../read-bounded.ts'
 import { paths } from '../../service/contract.ts'
 import type { RegistrationReport } from '../../service/health/registration-route.ts'
@@ -47,7 +48,7 @@ export async function askRegistration(
 }
 
 function isReport(value: unknown): value is RegistrationReport {
-  const { registration, statement } = (value ?? {}) as Partial<RegistrationReport>
+  const { registration, statement } = membersOf(value) as Partial<RegistrationReport>
   const { public_key: key, signed_pk_message: signature } =
     registration?.defra_pk_registration ?? {}
   const bytes = [registration?.message, key, signature]

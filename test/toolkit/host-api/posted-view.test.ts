@@ -82,7 +82,9 @@ test('what a Host refuses is shown on one line, with what to do about it', async
     [unknown?.message, unknown?.facts, unknown?.remedy],
     ['HOST refuses: status 500', { status: 500 }, 'Read the log of the Host.'],
   )
+  assert.equal((await refusedBy(409, { error: 'conflict' }))?.message, 'HOST refuses: conflict')
   const remedies: [number, string | null, RegExp][] = [
+    [500, null, /^no$/],
     [401, 't', /^Set HOST_ADMIN_TOKEN/],
     [403, null, /^Set HOST_ADMIN_TOKEN/],
     [403, 't', /^The token is not the one/],

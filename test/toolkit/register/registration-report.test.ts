@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { type TestContext, test } from 'node:test'
+import { encodeRegistration } from '../../../src/identity/registration-message.ts'
 import { createSigner } from '../../../src/identity/signature.ts'
 import { openHttpServer } from '../../../src/service/health/http-server.ts'
 import {
@@ -16,21 +17,27 @@ import { captureLog } from '../../support/captured-log.ts'
 const { signal } = new AbortController()
 const unreachable = { code: 'TOOLKIT_NODE_UNREACHABLE' }
 
-/** What a Host answers that signs for an account, or for whoever asks. */
-async function reportOf(t: TestContext, account: string | null): Promise<RegistrationReport> {
+const signer = createSigner({ type: 'ES256K', privateKey: new Uint8Array(32).fill(7) })
+
+/** What a node answers that signs for an account, or for whoever asks. */
+async function reportOf(
+  t: TestContext,
+  account: string | null,
+  role: 'host' | 'generator' = 'host',
+  chainId = 7,
+): Promise<RegistrationReport> {
   const settings = {
-    ...{ registrationAddress: account, registrationChainId: 7, chainName: 'Local' },
+    ...{ registrationAddress: account, registrationChainId: chainId, chainName: 'Local' },
     ...{ registrationEndpoint: 'https://host.example.org', chainNetwork: 'Devnet' },
     registrationMessage: account === null ? 'constant' : 'bound',
   } as const
-  const signer = createSigner({ type: 'ES256K', privateKey: new Uint8Array(32).fill(7) })
   const self = () => ({ id: '12D3KooWPeer', addresses: [] })
   const node = () => ({ signer, self, announced: () => ['/ip4/203.0.113.7/tcp/9171'] })
   const server = await openHttpServer(
     { address: { host: '127.0.0.1', port: 0 }, setting: 'none' },
     {
       log: captureLog().log,
-      routes: (routes) => registrationRoute(routes, settings, { role: 'host', node }),
+      routes: (routes) => registrationRoute(routes, settings, { role, node }),
     },
   )
   t.after(() => server.close())
@@ -53,8 +60,11 @@ async function openNode(t: TestContext, status: number, text: string): Promise<s
 }
 
 test('a report is taken of the node at its base URL, however that ends, up to 64 KiB', async (t) => {
-  for (const account of [`0x${'aB'.repeat(20)}`, null]) {
-    const report = await reportOf(t, account)
+  for (const [account, role, chainId] of [
+    [`0x${'aB'.repeat(20)}`, 'host', 7],
+    [null, 'generator', 1],
+  ] as const) {
+    const report = await reportOf(t, account, role, chainId)
     const text = JSON.stringify(report)
     const node = await openNode(t, 200, text.padEnd(64 * 1024))
     for (const url of [node, `${node}/`, `${node}//`])
@@ -110,6 +120,33 @@ test('a statement whose time is none proves nothing', async (t) => {
       message: 'what the node answers proves nothing: its message is not the one of its statement',
     })
   }
+})
+
+test('a statement that no node makes proves nothing, though it is signed', async (t) => {
+  const account = `0x${'11'.repeat(20)}`
+  const { registration, statement } = await reportOf(t, account)
+  const ask = async (address: string, signed_at: string): Promise<RegistrationReport> => {
+    const seconds = Date.parse(signed_at) / 1_000
+    const message = encodeRegistration({ chainId: 7, role: 'host', address, seconds })
+    const keys = {
+      ...registration.defra_pk_registration,
+      signed_pk_message: `0x${signer.sign(message)}`,
+    }
+    const signed = {
+      ...{ ...registration, message: `0x${Buffer.from(message).toString('hex')}` },
+      defra_pk_registration: keys,
+    }
+    const report = { registration: signed, statement: { ...statement, address, signed_at } }
+    return await askRegistration(await openNode(t, 200, JSON.stringify(report)), signal)
+  }
+  const first = '1970-01-01T00:00:00.000Z'
+  assert.equal((await ask(account, first)).statement.signed_at, first)
+  for (const [address, signedAt] of [
+    [account.slice(0, -1), first],
+    [account, '1969-12-31T23:59:59.000Z'],
+    [account, '2026-01-01T00:00:00.500Z'],
+  ] as const)
+    await assert.rejects(ask(address, signedAt), { code: 'TOOLKIT_NODE_UNPROVEN' })
 })
 
 test('why a node does not sign is shown on one line of three hundred characters', async (t) => {

@@ -73,26 +73,29 @@ describe('blocks of a Host that lies or fails', () => {
   const invalid = { code: 'TOOLKIT_HOST_ANSWER_INVALID' }
 
   it('are refused where the list of them is none', async (t) => {
-    for (const answer of [
-      '<html>',
-      'null',
-      '{"data":{"Block":{}}}',
-      head(['7']),
-      head([1.5]),
-      head([7, 7]),
-      head([6, 7]),
-      head([9, 8, 7]),
-      head([7], 'Query'),
-      head([7], 'A__B__C__Block'),
-      head([7], 'A__B__Block__C'),
-    ])
-      await assert.rejects(read(await openFakeHost(t, [answer])), invalid, answer)
+    const noList = 'returned something other than a list of blocks'
+    const noType = 'does not name the type of its blocks'
+    for (const [answer, what] of [
+      ['<html>', 'returned something other than JSON: "<html>"'],
+      ['null', 'returned something other than a list of documents'],
+      ['{"data":{"Block":{}}}', 'returned something other than a list of documents'],
+      ...[['7'], [1.5], [-1], [7, 7], [6, 7], [9, 8, 7]].map((list) => [head(list), noList]),
+      ...['Query', 'A__B__C__Block', 'A__B__Block__C'].map((name) => [head([7], name), noType]),
+    ]) {
+      const url = await openFakeHost(t, [`${answer}`])
+      await assert.rejects(read(url), { ...invalid, message: `${url} ${what}` }, answer)
+    }
   })
 
   it('are refused where a block is another one, gone, or malformed', async (t) => {
     const answered = async (...blocks: readonly string[]) =>
       read(await openFakeHost(t, [head([7]), ...blocks]))
     await assert.rejects(answered(block({ number: 8 })), invalid)
+    const [first, other] = [block({ number: 6 }), block({ number: 8 })]
+    const url = await openFakeHost(t, [head([7, 6]), first, other])
+    await assert.rejects(read(url), {
+      ...{ ...invalid, message: `${url} answered another block than the one it was asked for` },
+    })
     await assert.rejects(answered('{"data":{"B":[]}}'), invalid)
     await assert.rejects(answered(block({ number: 7 }, { number: 7 })), invalid)
     await assert.rejects(answered(block({ number: 7, transactions: 1 })), {
