@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { viewDeclarations } from '../../../src/toolkit/typescript/view-declarations.ts'
 import { parseRowType } from '../../../src/views/row-type.ts'
 
-const fields = '"To whom." to: String amounts: [BigInt] extra: JSON extras: [JSON]'
+const fields = '"To whom." to: String "  " amounts: [BigInt] extra: JSON extras: [JSON]'
 
 const declarations = `/** Who paid. */
 export type PaidRow = {
