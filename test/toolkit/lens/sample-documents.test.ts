@@ -1,8 +1,16 @@
 import assert from 'node:assert/strict'
+import { readdirSync } from 'node:fs'
 import { test } from 'node:test'
 import { defaultQuery, sampleDocuments } from '../../../src/toolkit/lens/sample-documents.ts'
+import { testDirectory } from '../../support/test-store.ts'
 
-test('a lens is given what the query selects of all blocks that ship', async () => {
+test('a lens is given what the query selects of all blocks that ship, and no folder stays', async (t) => {
+  const { TMPDIR: before = '' } = process.env
+  const folder = testDirectory(t)
+  process.env['TMPDIR'] = folder
+  t.after(() => {
+    process.env['TMPDIR'] = before
+  })
   const documents = (await sampleDocuments(defaultQuery)).map((text) => JSON.parse(text))
   const blocks = documents.map(({ blockNumber }) => blockNumber)
   assert.deepEqual([...new Set(blocks)], [21_000_000, 21_000_001, 21_000_002])
@@ -10,6 +18,7 @@ test('a lens is given what the query selects of all blocks that ship', async () 
   const hashes = await sampleDocuments('Transaction { hash }')
   assert.equal(hashes.length, 14)
   assert.match(hashes[0] ?? '', /^\{"hash":"0x[0-9a-f]{64}"\}$/)
+  assert.deepEqual(readdirSync(folder), [])
 })
 
 test('a query that selects nothing of the samples is refused', async () => {
