@@ -31,10 +31,7 @@ export function conflictFrom(blocks: KnownBlocks, from: number, target: BlockRef
   const heights: number[] = []
   for (let height = from; ; height++) {
     const stored = blocks.stored(height)
-    if (height > target.number) {
-      const isChild = height === target.number + 1 && stored?.parentHash === target.hash
-      if (stored === undefined || isChild) break
-    }
+    if (height > target.number && (stored === undefined || stored.parentHash === target.hash)) break
     if (stored !== undefined) heights.push(height)
   }
   const [first] = heights
