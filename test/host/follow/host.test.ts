@@ -28,7 +28,15 @@ test('an application follows a View of a Host until the Host stops', async (t) =
   const [chain = '', network = ''] = testNetwork.split('__')
   const names = { CHAIN_NAME: chain, CHAIN_NETWORK: network }
   const kept = { PRUNER_MAX_BLOCKS: '50' }
-  const host = await openHostInProcess(t, home, { HOST_ADMIN_TOKEN: token, ...kept, ...names })
+  const archive = await openRoom(t, { options: { network: testNetwork } })
+  for (const { header } of blocks) archive.blocks.set(header.number, new Uint8Array())
+  const host = await openHostInProcess(t, home, {
+    HOST_ADMIN_TOKEN: token,
+    // It is not found there, but comes by itself later.
+    BOOTSTRAP_PEERS: `/ip4/127.0.0.1/tcp/1/p2p/${archive.id}`,
+    ...kept,
+    ...names,
+  })
   const { apiPort, p2p } = await host.opened
   const posted = await fetch(`http://127.0.0.1:${apiPort}/api/v0/views`, {
     method: 'POST',
@@ -40,7 +48,8 @@ test('an application follows a View of a Host until the Host stops', async (t) =
   const application = await openRoom(t, { options: { network: testNetwork } })
   const { id: peer, addresses } = p2p.self()
   const connected = application.event('connected', peer)
-  application.p2p.setBootstrapPeers([`${addresses.at(-1)}/p2p/${peer}`])
+  const hostAddress = `${addresses.at(-1)}/p2p/${peer}`
+  application.p2p.setBootstrapPeers([hostAddress])
   await connected
   const client = await openFollowClient(application, peer, { views: [{ id }], from: 100 })
   const { identity } = (await host.health()).report as { identity?: string }
@@ -60,6 +69,14 @@ test('an application follows a View of a Host until the Host stops', async (t) =
       state: client.views[0]?.state,
     },
   ])
+  archive.p2p.setBootstrapPeers([hostAddress])
+  await until(() =>
+    p2p.peers().some(({ id, announced }) => id === archive.id && announced !== null),
+  )
+  const later = await openFollowClient(application, peer, { views: [{ id }], from: 100 })
+  await later.until(() => later.views.length === 1)
+  assert.equal(later.views[0]?.tail, 100, 'no peer has older blocks')
+  later.leave()
   const metrics = `${host.healthUrl}/metrics`
   await until(async () =>
     /^viewmesh_host_followers(\{.*\})? 1$/m.test(await (await fetch(metrics)).text()),
