@@ -101,9 +101,9 @@ export function lowestDirty(book: VoteBook, waits: ReadonlySet<number>): number 
 
 /** Looks for seals and statements of others that came since they were told. */
 export function lookForVotes(book: VoteBook, snapshot: Snapshot): void {
-  const top = Math.max(-1, ...book.told.keys())
+  if (book.told.size === 0) return
+  const top = Math.max(...book.told.keys())
   const from = Math.max(0, top - watchedHeights + 1)
-  if (top < 0) return
   for (const place of snapshot.rowStatementPlaces(from, top)) {
     if (place.signatureIdentity === book.own || place.runtime !== runtimeVersion) continue
     const told = book.told.get(place.blockNumber)

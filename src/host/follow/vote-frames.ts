@@ -38,8 +38,7 @@ interface Said {
   /** How many of these this Host can sign. */
   readonly signable: number
   /** What counts of it, and was not told. */
-  readonly own: readonly RowStatement[]
-  readonly others: readonly RowStatement[]
+  readonly untold: readonly RowStatement[]
 }
 
 /** The next frame about a height of which there may be something to tell; without one where there is nothing. */
@@ -76,18 +75,17 @@ function whatIsSaid(
     .statements(height)
     .filter(({ blockHash, runtime }) => blockHash === hash && runtime === runtimeVersion)
     .filter((each) => leavesOf(each, views) > (told?.leaves.get(signedKey(book, each)) ?? 0))
-  const isOwn = ({ signatureIdentity }: RowStatement): boolean => signatureIdentity === book.own
-  // Of older blocks only what this Host signs is told later.
-  const others = told === null ? [] : untold.filter((each) => !isOwn(each))
-  return { height, told, views, signable, own: untold.filter(isOwn), others }
+  return { height, told, views, signable, untold }
 }
 
 function leavesOf({ leaves }: RowStatement, views: ReadonlySet<string>): number {
   return leaves.filter(({ view }) => views.has(view)).length
 }
 
-function nextOwn({ book }: Following, { height, told, views, signable, own }: Said): Due | null {
-  const [statement] = own.toSorted((a, b) => leavesOf(b, views) - leavesOf(a, views))
+function nextOwn({ book }: Following, { height, told, views, signable, untold }: Said): Due | null {
+  const [statement] = untold
+    .filter(({ signatureIdentity }) => signatureIdentity === book.own)
+    .toSorted((a, b) => leavesOf(b, views) - leavesOf(a, views))
   if (statement === undefined) return null
   const leaves = leavesOf(statement, views)
   return {
@@ -99,14 +97,15 @@ function nextOwn({ book }: Following, { height, told, views, signable, own }: Sa
   }
 }
 
-/** As many as a frame holds, of which each takes a small part. */
-function nextOfOthers({ book }: Following, { told, views, others }: Said): Due | null {
-  if (told === null || others.length === 0) return null
+/** After all that this Host signed: as many as a frame holds, of which each takes a small part. */
+function nextOfOthers({ book }: Following, { told, views, untold }: Said): Due | null {
+  // Of older blocks only what this Host signs is told later.
+  if (told === null || untold.length === 0) return null
   const excerpts: Uint8Array[] = []
   return {
     frame: () => {
       let bytes = 0
-      for (const statement of others.slice(0, followLimits.votes)) {
+      for (const statement of untold.slice(0, followLimits.votes)) {
         const excerpt = excerptBytes(statement, views)
         bytes += excerpt.length
         if (bytes > followLimits.partBytes / 2) break
@@ -115,7 +114,7 @@ function nextOfOthers({ book }: Following, { told, views, others }: Said): Due |
       return { kind: 'votes', excerpts }
     },
     done: () => {
-      for (const each of others.slice(0, excerpts.length))
+      for (const each of untold.slice(0, excerpts.length))
         told.leaves.set(signedKey(book, each), leavesOf(each, views))
     },
   }
@@ -134,7 +133,7 @@ function noteAll({ book }: Following, { height, told, signable }: Said, moment: 
     told.seals = { told: shown, of: shown }
     for (const each of moment.statements(height)) {
       const key = signedKey(book, each)
-      if (key !== 'own' && !told.leaves.has(key)) told.leaves.set(key, 0)
+      if (!told.leaves.has(key)) told.leaves.set(key, 0)
     }
   }
   settle(book, height, (told?.leaves.get('own') ?? 0) >= signable)

@@ -58,6 +58,7 @@ test('the newest 64 blocks are remembered whole, and older ones that are not tol
   toldOf(book, 67, hashAt(67))
   settle(book, 67, true)
   assert.deepEqual(told(book), heights(4, 67))
+  assert.deepEqual(told(bookOf(70, ...heights(1, 64))), [...heights(2, 64), 70])
 })
 
 test('what this Host signs is told of blocks that it had not signed, however old they are', () => {
@@ -108,18 +109,18 @@ test('the lowest height that does not wait for rows is told of first', () => {
 
 test('what is there of the newest 64 blocks of a cursor is told, where those are stored', async (t) => {
   const store = await openTestStore(t, null)
-  const blocks = heights(1, 80).map((height) => opaqueBlock(height, 5))
-  await store.replaceBlocks(1, 80, blocks)
+  const blocks = heights(0, 80).map((height) => opaqueBlock(height, 5))
+  await store.replaceBlocks(0, 80, blocks)
   const noted = (next: number): number[] => {
     const book = createVoteBook('me')
     store.reader.read((snapshot) => noteCursor(book, snapshot, next))
-    const [first = 0] = told(book)
-    if (first > 0) assert.deepEqual(book.dirty, [[first, told(book).at(-1)]])
+    const [first] = told(book)
+    if (first !== undefined) assert.deepEqual(book.dirty, [[first, told(book).at(-1)]])
     for (const [height, { hash }] of book.told) assert.equal(hash, hashAt(height))
     return told(book)
   }
   assert.deepEqual(noted(81), heights(17, 80))
-  assert.deepEqual(noted(6), heights(1, 5))
+  assert.deepEqual(noted(6), heights(0, 5))
   assert.deepEqual(noted(140), heights(76, 80))
   assert.deepEqual(noted(0), [])
 })

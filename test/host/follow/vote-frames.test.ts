@@ -121,7 +121,7 @@ test('seals come 64 in a frame, and all of them again when there are others', as
     })
   assert.deepEqual(counts(), [64, 64, 2])
   assert.equal(next(), null)
-  await store.putSeals(height, sealsOf(131).slice(130))
+  await store.putSeals(height, [...sealsOf(131).slice(130), opaqueSeal(height, 'fork')])
   assert.deepEqual(counts(), [64, 64, 3])
 })
 
@@ -179,6 +179,14 @@ test('of older blocks what this Host signed is told, once it did, and nothing el
   say(signed(own, ['A', 'B']))
   assert.deepEqual(saidOf(next()), [[own, 2]])
   assert.deepEqual(book.pending, [])
+})
+
+test('a block that this Host has not signed waits for that, however old it is', async (t) => {
+  for (const isKnown of [true, false]) {
+    const { next, book } = await open(t, { done: ['A'], isKnown })
+    assert.equal(next(), null)
+    assert.deepEqual([book.dirty, book.pending], [[], [[height, height]]])
+  }
 })
 
 test('nothing is told of other blocks, other runtimes and other Views', async (t) => {
