@@ -109,7 +109,7 @@ export function passGap(
   const { view, next } = position
   const range = snapshot.rowBlocks.range()
   const viewTail = snapshot.viewFrom(view.slot)
-  if (next < viewTail) return goOnAt(position, Math.max(viewTail, range?.tail ?? 0))
+  if (next < viewTail) return goOnAt(position, Math.max(viewTail, range?.tail ?? viewTail))
   if (range === null || next > range.head || snapshot.rowBlocks.header(next) !== undefined) {
     position.gap = null
     return null

@@ -127,6 +127,17 @@ test('what was told of the blocks that a follower keeps is remembered when other
   assert.deepEqual([...following.book.told.keys()], [3])
 })
 
+test('nothing is remembered of what was told where all blocks of a follower gave way', async (t) => {
+  const gone = [0, 1].map((number) => ({ number, hash: namedHash(`another ${number}`) }))
+  const positions = [at('left', 2, { blocks: gone })]
+  const { read, following } = await open(t, positions)
+  for (const { number, hash } of gone) toldOf(following.book, number, hash)
+  following.epoch = -1
+  read((moment) => prepare(following, moment, bounds))
+  assert.deepEqual(positions[0]?.retract, { place: null })
+  assert.deepEqual(following.book.told, new Map())
+})
+
 test('a follower is told where all of its Views can begin again', async (t) => {
   const blocks = [{ number: 4, hash: opaqueBlock(4).header.hash }]
   const positions = [50, 60, 40].map((slot) =>
