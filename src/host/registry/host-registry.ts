@@ -79,8 +79,7 @@ export async function openHostRegistry(
   views.onLocal(admission.decide)
   filters.onChange(admission.decide)
   admission.decide()
-  const timer = setInterval(admission.decide, decideIntervalMs)
-  timer.unref()
+  const timer = setInterval(admission.decide, decideIntervalMs).unref()
   return {
     report,
     failures: () => {

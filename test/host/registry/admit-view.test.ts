@@ -171,10 +171,11 @@ test('a View whose bytes are no good is noted for a day, under the name that the
 
 test('while the chain does not answer, nothing is admitted, and a minute later it is asked again', async (t) => {
   const known = { untilMs: 60_000, proven: null }
-  assert.deepEqual(await admit(t, { fetch: failing('REGISTRY_UNREACHABLE') }), {
-    ...refused('REGISTRY_UNREACHABLE: as the test says', known, false),
-    result: 'later',
-  })
+  for (const code of ['REGISTRY_UNREACHABLE', 'VIEWS_TOO_LARGE'] as const)
+    assert.deepEqual(await admit(t, { fetch: failing(code) }), {
+      ...refused(`${code}: as the test says`, known, false),
+      result: 'later',
+    })
 })
 
 test('a Host that became full meanwhile decides anew, and notes nothing of the View', async (t) => {
@@ -185,4 +186,8 @@ test('a Host that became full meanwhile decides anew, and notes nothing of the V
 test('a mistake of ours is no fault of the View', async (t) => {
   const fetch = async () => assert.fail('a mistake')
   await assert.rejects(admit(t, { fetch }), { message: 'a mistake' })
+})
+
+test('nor is a store that fails', async (t) => {
+  await assert.rejects(admit(t, { registerFails: 'STORE_FULL' }), { code: 'STORE_FULL' })
 })
