@@ -104,7 +104,7 @@ async function compareAll(state: State): Promise<void> {
   const range = reader.read(({ rowBlocks }) => rowBlocks.range())
   const to = range?.head ?? -1
   const from = Math.max(range?.tail ?? 0, to - comparedHeights + 1)
-  const voters = [state.options.own, ...hosts()].sort()
+  const voters = new Set([state.options.own, ...hosts()])
   for (let at = from; at <= to; at += heightsAtOnce) {
     const last = Math.min(to, at + heightsAtOnce - 1)
     reader.read((snapshot) => {
@@ -123,12 +123,11 @@ function compareBlock(
   { known, options }: State,
   snapshot: Snapshot,
   height: number,
-  voters: readonly string[],
+  voters: ReadonlySet<string>,
 ): void {
   const hash = snapshot.rowBlocks.header(height)?.hash
-  const counted = new Set(voters)
   const places = [...snapshot.rowStatementPlaces(height, height)].filter(
-    ({ blockHash, signatureIdentity }) => blockHash === hash && counted.has(signatureIdentity),
+    ({ blockHash, signatureIdentity }) => blockHash === hash && voters.has(signatureIdentity),
   )
   const signed = places.map((place) => `${place.signatureIdentity} ${place.runtime} ${place.root}`)
   const of = `${hash} ${signed.join()}`
@@ -136,7 +135,7 @@ function compareBlock(
   const isSame = new Set(places.map(({ runtime, root }) => `${runtime} ${root}`)).size < 2
   known.set(height, {
     of,
-    found: isSame ? [] : differences(snapshot, height, hash, options.own, counted),
+    found: isSame ? [] : differences(snapshot, height, hash, options.own, voters),
   })
 }
 
@@ -162,7 +161,7 @@ function summarise({ known, parts: { nameOf } }: State): readonly Disagreement[]
       const key = `${host} ${view}`
       const before = found.get(key)
       if (before === undefined && (found.size === maxShown || nameOf(view) === null)) continue
-      const newest = Math.max(height, before?.height ?? 0)
+      const newest = Math.max(height, before?.height ?? height)
       found.set(key, { host, view, height: newest, blocks: (before?.blocks ?? 0) + 1 })
     }
   }
