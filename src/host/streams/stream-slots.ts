@@ -67,7 +67,7 @@ async function wait(options: SlotOptions, waiting: Waiting[], signal: AbortSigna
     () => leave(busy(options, `this one waited ${options.maxWaitMs} ms`)),
     options.maxWaitMs,
   )
-  signal.addEventListener('abort', onAbort, { once: true })
+  signal.addEventListener('abort', onAbort)
   waiting.push(own)
   try {
     return await own.taken.promise

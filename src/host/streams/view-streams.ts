@@ -123,7 +123,7 @@ function openStream(state: State, view: StreamedView, request: StreamRequest): V
     isStarted: false,
   }
   const abort = (): void => stream.controller.abort()
-  request.signal?.addEventListener('abort', abort, { once: true })
+  request.signal?.addEventListener('abort', abort)
   if (request.signal?.aborted === true) abort()
   return {
     next: () => next(stream),
