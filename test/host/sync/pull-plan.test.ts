@@ -77,6 +77,8 @@ describe('what is asked', () => {
     const some = peer('p', { announced: { tail: 100, head: 120 } })
     assert.equal(plan([want(5, 500)], [some]), '100 to 120 of p')
     assert.equal(plan([want(5, 99)], [some]), 'nothing')
+    assert.equal(plan([want(5, 100)], [some]), '100 to 100 of p')
+    assert.equal(plan([want(120, 500)], [some]), '120 to 120 of p')
     assert.equal(plan([want(121, 500)], [some]), 'nothing')
     assert.equal(plan([want(5, 500)], [peer('p', { announced: null })]), 'nothing')
   })
@@ -132,6 +134,7 @@ describe('the peer that is asked', () => {
       untilMs: 2_000,
     }
     assert.equal(plan([want(1, 9)], peers, [about]), '1 to 9 of q')
+    assert.equal(plan([want(1, 9)], [peer('p')], [about]), 'nothing')
     assert.equal(plan([want(1, 9, 'B')], [peer('p')], [about]), '1 to 9 of p')
     assert.equal(plan([want(1, 9, 'B')], [peer('p')], [{ ...about, purpose: null }]), 'nothing')
     assert.equal(plan([want(1, 9)], [peer('p')], [{ ...about, untilMs: 1_000 }]), '1 to 9 of p')
@@ -147,6 +150,8 @@ describe('the peer that is asked', () => {
     const [one, other] = [want(5, 5), want(7, 9)]
     const failed = withBackoff(withBackoff([], 'q', one, 0), 'p', other, 0)
     assert.equal(plan([one, other], [peer('q'), peer('p')], failed), '5 to 5 of p')
+    const bothFailed = withBackoff(failed, 'r', one, 0)
+    assert.equal(plan([one, other], [peer('r')], bothFailed), '7 to 9 of r')
     const again = withBackoff(withBackoff(failed, 'r', one, 0), 's', one, 0)
     assert.equal(plan([one, other], [peer('t')], again), '5 to 5 of t', 'however often it failed')
   })
@@ -193,6 +198,8 @@ describe('beside what runs', () => {
     assert.equal(beside(slow.begunMs + slowPullMs - 1), 'nothing')
     assert.equal(beside(slow.begunMs + slowPullMs), '1 to 9 of other')
     const facts = { backoffs: [], running: [slow], nowMs: slow.begunMs }
+    const backoffs = withBackoff([], 'p', want(1, 9), slow.begunMs)
+    assert.equal(nextChangeMs({ ...facts, backoffs }), slow.begunMs + pullBackoff.minMs)
     assert.equal(nextChangeMs(facts), slow.begunMs + slowPullMs)
     assert.equal(nextChangeMs({ ...facts, nowMs: slow.begunMs + slowPullMs }), null)
   })
@@ -271,10 +278,12 @@ describe('whose turn it is', () => {
     assert.equal(inTurn(peer('q'), 3, strangers), 'C A B')
   })
 
-  test('is remembered once a purpose, and of no more than 1,024', () => {
+  test('is remembered once a purpose of each kind of peer, and of no more than 1,024', () => {
     const pull = planned({ wants, peers: [p] }) ?? assert.fail()
     let recentPulls = withRecentPull(withRecentPull([], pull), pull)
     assert.deepEqual(recentPulls, [{ purpose: 'A', lane: 'configured' }])
+    const ofOthers: RecentPull = { purpose: 'A', lane: 'others' }
+    assert.deepEqual(withRecentPull([ofOthers], pull), [ofOthers, ...recentPulls])
     for (let each = 0; each < 1_024; each += 1)
       recentPulls = withRecentPull(recentPulls, { ...pull, want: want(1, 9, `${each}`) })
     assert.equal(recentPulls.length, 1_024)
@@ -314,6 +323,7 @@ describe('backoffs', () => {
     ['grow about anything where it delivered nothing', 0, [], ['A 2', 'null 2']],
     ['end where nothing is wanted any more', 9, [], []],
     ['end where one block brought it on', 1, [want(5, 9)], []],
+    ['end where it was brought on, also beside others', 1, [want(5, 9), want(1, 9, 'B')], []],
     ['end where another want follows', 9, [want(10, 20)], []],
     ['end where others want the same', 9, [want(1, 9, 'B')], []],
     ['grow where the same is wanted', 9, [want(1, 9)], ['A 3']],
