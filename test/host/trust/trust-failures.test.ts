@@ -1,7 +1,12 @@
 /** What `/health` says where nobody is accepted: why, and what would help. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type TrustFacts, trustFailures } from '../../../src/host/trust/trust-failures.ts'
+import type { AcceptedSource } from '../../../src/host/trust/accepted-list.ts'
+import {
+  anyoneFailure,
+  type TrustFacts,
+  trustFailures,
+} from '../../../src/host/trust/trust-failures.ts'
 import type { PeerIdentity } from '../../../src/mesh/peer-identity.ts'
 import { assertExplained } from '../../docs/support/explained.ts'
 
@@ -58,6 +63,10 @@ for (const [why, facts, said] of cases) {
   })
 }
 
+test('where anyone is trusted that is all there is to say', () => {
+  assert.deepEqual(trustFailures({ ...nobody, mode: 'anyone' }), [anyoneFailure])
+})
+
 test('a file of signers that is not there comes before what follows from it', () => {
   const file = { path: '/etc/signers', values: () => [], problem: () => 'ENOENT' }
   const failures = trustFailures({ ...nobody, mode: 'signers', file })
@@ -78,6 +87,10 @@ test('a file that became unusable keeps its last good list', () => {
     values: () => ['a', 'b'],
     problem: () => 'line 2 cannot be read',
   }
-  const [failure] = trustFailures({ ...nobody, mode: 'signers', file })
+  const sources = (): AcceptedSource[] =>
+    file.values().map((identity) => ({ identity, source: 'file', peer: null }))
+  const list = { sources, changed: () => [] }
+  const [failure, ...others] = trustFailures({ ...nobody, mode: 'signers', list, file })
+  assert.deepEqual(others, [])
   assert.match(`${failure?.message}`, /line 2 cannot be read; its last good list of 2 stays\./)
 })
