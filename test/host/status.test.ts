@@ -97,6 +97,9 @@ test('all that parts of a Host report is in its state, what has to be seen to in
   const embedded = { state: 'embedded', differing: [] } as const
   const open = { schema: embedded, views: [] }
   assert.deepEqual(status.state(), { ...before, ...open })
+  const { head, lag, ...counting } = status.gauges
+  assert.deepEqual([head(), lag()], [null, null])
+  for (const [name, count] of Object.entries(counting)) assert.equal(count(), 0, name)
 
   const store = await openTestStore(t)
   for (const height of [2, 3, 6]) await store.putSealedBlock(opaqueBlock(height))
