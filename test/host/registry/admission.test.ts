@@ -203,6 +203,41 @@ test('a registered View without a place ends, and has none for a day by either o
   }
 })
 
+test('a served View stays, unfetched, where local ones leave it a place and its fields', async (t) => {
+  const facts = { creator: sender, type: 'Seen', bytes: 0, state: 'live' } as const
+  const view = { id, address, origins: ['registry'] as const, fields: 3, ...facts }
+  const cases = [
+    { maxViews: 2, fields: 997, left: [] },
+    { maxViews: 1, fields: 1, left: [`${id} is no longer registry`] },
+    { maxViews: 2, fields: 998, left: [`${id} is no longer registry`] },
+  ]
+  for (const { maxViews, fields, left } of cases) {
+    const local = { ...facts, id: 'local', address: 'local', origins: ['posted'] as const, fields }
+    const { admission, decided, calls } = open(t, null, { maxViews, here: [view, local] })
+    admission.decide()
+    await decided
+    assert.deepEqual(calls, left)
+  }
+})
+
+const second = { ...sent, id: `0x${'2'.repeat(40)}`, registeredAt: 2 }
+
+test('a View that is refused leaves its place to the next', async (t) => {
+  const { admission, decided, calls } = open(t, 'VIEWS_SDL_INVALID', { maxViews: 1 })
+  admission.listed([second])
+  admission.sent(sent)
+  await decided
+  assert.deepEqual(calls, [`${second.id} is fetched`])
+})
+
+test('a Host that became full meanwhile looks at no further View', async (t) => {
+  const { admission, decided, calls } = open(t, 'HOST_VIEWS_FULL')
+  admission.listed([second])
+  admission.sent(sent)
+  await decided
+  assert.deepEqual(calls, [])
+})
+
 test('while lists cannot be relied on nothing is decided, nor once the admission is closed', async (t) => {
   let mayDecide = false
   const { admission, decided, calls } = open(t, null, { mayDecide: () => mayDecide })
