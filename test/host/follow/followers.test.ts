@@ -60,6 +60,9 @@ describe('an application that follows a View', () => {
       await client.until(() => hasSigned(client, view, [block.header.number]))
     }
     assert.deepEqual(client.rows.get(view.id), stored(room, view))
+    const later = await room.follow({ views: [view], from: 100 })
+    await later.until(() => later.views.length === 1)
+    assert.equal(later.views[0]?.tail, 0, 'as long as nobody says otherwise, all blocks may come')
   })
 
   it('gets at once blocks with which a View is done as they are stored', async (t) => {
