@@ -96,6 +96,8 @@ test('what a replica says first has its Host reconciled, and the Views that sele
       },
     })
     reconcilers.startWatches({ Generator: of('Generator'), Host: of('Host'), View: of('View') })
+    // What is written now has nothing reconciled.
+    room.server.freezeWatches()
     added.clear()
     await reconcile(reconcilers, host)
     await promise

@@ -110,8 +110,8 @@ test('why it is not ready is read, and another reason than ours is none', () => 
 })
 
 test('what is the answer of another program, or of none, is no report', () => {
-  for (const other of [{ ...report, program: 'proxy' }, { ...report, program: undefined }, {}, []])
-    assert.equal(parseHealth(JSON.stringify(other)), null)
+  const others = [{ ...report, program: 'proxy' }, { ...report, program: undefined }, {}, [], null]
+  for (const other of others) assert.equal(parseHealth(JSON.stringify(other)), null)
   for (const program of ['generator', 'host'])
     assert.ok(parseHealth(JSON.stringify({ program })), program)
 })
@@ -207,6 +207,12 @@ test('an error keeps its remedy, which is cut like its message', () => {
     { ...error, remedy: 'x'.repeat(512) },
     { code: 'CHAIN_TIMEOUT', message: 'no' },
   ])
+})
+
+test('an error without a code or a message is none, and one names the peer that was expected', () => {
+  const error = { code: 'A', message: 'no', expected_peer: 'other' }
+  const errors = [{ code: 'A' }, { message: 'no' }, error, null, 7]
+  assert.deepEqual(parseHealth(JSON.stringify({ ...report, errors }))?.errors, [error])
 })
 
 test('blocks that come and another peer are no change of state, the last peer that goes is', () => {

@@ -91,8 +91,9 @@ test('a pod of which nothing is known yet is nowhere, nobody’s and not ready',
 
 test('a pod without a machine waits for its claims, for others’ volumes, or for room', () => {
   const failureOf = (message?: string, reason = 'Unschedulable'): KeptPod['failure'] => {
+    const other = { type: 'PodReadyToStartContainers', status: 'False' }
     const condition = { type: 'PodScheduled', status: 'False', reason, ...(message && { message }) }
-    return keepPod({ status: { conditions: [condition] } }).failure
+    return keepPod({ status: { conditions: [other, condition] } }).failure
   }
   const claims = 'See the events of its claims: kubectl describe pvc.'
   const room = 'Make room, or change what spec.podTemplate asks of machines.'
@@ -105,6 +106,10 @@ test('a pod without a machine waits for its claims, for others’ volumes, or fo
     message: `too many Volumes. ${claims}`,
   })
   assert.deepEqual(failureOf(), { kind: 'unschedulable', message: `no machine fits. ${room}` })
+  assert.match(
+    failureOf('1 node(s) didn’t match pod affinity rules')?.message ?? '',
+    /rules\. See whether the pods run that it has to be near/,
+  )
   assert.equal(failureOf('soon', 'SchedulingGated'), null)
 })
 
