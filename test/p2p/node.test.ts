@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { type TestContext, test } from 'node:test'
+import { generateKeyPair } from '@libp2p/crypto/keys'
 import { identify } from '@libp2p/identify'
 import type { Libp2p } from '@libp2p/interface'
 import { noise } from '@libp2p/noise'
+import { peerIdFromPrivateKey } from '@libp2p/peer-id'
 import { tcp } from '@libp2p/tcp'
 import { yamux } from '@libp2p/yamux'
 import { createLibp2p } from 'libp2p'
@@ -47,4 +49,18 @@ test('peers that have gone are forgotten, unless they are to be kept or are back
   assert.equal((await known()).length, 3)
   await sweep()
   assert.deepEqual((await known()).sort(), [kept.id, back.id].sort())
+})
+
+test('the 64th peer that has gone is worth a sweep, and no other; a sweep leaves none to the next', async (t) => {
+  const node = await openNode(t)
+  const asked: string[] = []
+  const { gone, sweep } = createPeerSweep(node, (peer) => asked.push(peer) > 0)
+  const ids = await Promise.all(
+    Array.from({ length: 65 }, async () => peerIdFromPrivateKey(await generateKeyPair('Ed25519'))),
+  )
+  const worth = ids.map((id) => gone(id))
+  assert.deepEqual([worth[63], worth.filter((isWorth) => isWorth).length], [true, 1])
+  await sweep()
+  await sweep()
+  assert.deepEqual(asked, ids.map(String))
 })

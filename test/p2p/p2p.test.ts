@@ -79,7 +79,13 @@ test('a peer that pings without end on one stream has that stream ended, and no 
   const peer = await openRawPeer(t)
   const stream = await peer.open(room.address, '/ipfs/ping/1.0.0')
   const ended = new Promise((resolve) => stream.addEventListener('close', resolve))
-  for (let ping = 0; ping < 33; ping += 1) stream.send(randomBytes(32))
+  let answeredBytes = 0
+  stream.addEventListener('message', ({ data }) => {
+    answeredBytes += data.byteLength
+  })
+  for (let ping = 0; ping < 32; ping += 1) stream.send(randomBytes(32))
+  await until(() => answeredBytes === 1024)
+  stream.send(randomBytes(32))
   await ended
   const again = await peer.open(room.address, '/ipfs/ping/1.0.0')
   const answered = new Promise((resolve) => again.addEventListener('message', resolve))
