@@ -239,7 +239,9 @@ test('a Lease that was deleted and made by another ends the leadership', async (
   assert.equal(holder(), 'heir')
 })
 
-test('a leader that died is followed once its Lease has not changed for its duration', async () => {
+test('a leader that died is followed once its Lease has not changed for its duration', async (t) => {
+  let nowMs = 0
+  t.mock.method(performance, 'now', () => nowMs)
   const spec = {
     holderIdentity: 'dead',
     leaseDurationSeconds: 1,
@@ -247,6 +249,13 @@ test('a leader that died is followed once its Lease has not changed for its dura
   }
   room.server.put(path, { spec } as Lease)
   const heir = compete('heir', { times: { leaseMs: 3_600_000, renewDeadlineMs: 10_000 } })
+  const { requests } = room.server
+  await room.server.seen((request) => requests.indexOf(request) > 0)
+  nowMs = 1_000
+  const before = requests.length
+  await room.server.seen((request) => requests.indexOf(request) > before)
+  assert.equal(holder(), 'dead')
+  nowMs = 1_000.5
   await heir.elector.elected(AbortSignal.timeout(60_000))
   assert.equal(holder(), 'heir')
 })

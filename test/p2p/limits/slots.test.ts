@@ -43,6 +43,14 @@ describe('slots', () => {
     await third
   })
 
+  it('are as many as before when one of them was given back', async () => {
+    const slots = createSlots(2)
+    const [first] = await Promise.all([slots.acquire('a', never), slots.acquire('a', never)])
+    first()
+    await slots.acquire('a', never)
+    assert.equal(await isSettled(slots.acquire('a', never)), false)
+  })
+
   it('are all there again when all were given back', async () => {
     const slots = createSlots(2)
     const [first, second] = await Promise.all([
