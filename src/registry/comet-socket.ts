@@ -73,7 +73,7 @@ export async function openCometSocket(
   const abandon = (reason: string): void => endSocket(state, reason)
   const onAbort = (): void => abandon('stopped')
   const timer = setTimeout(() => abandon('no answer in time'), options.timeoutMs)
-  signal.addEventListener('abort', onAbort, { once: true })
+  signal.addEventListener('abort', onAbort)
   void closed.promise.then(() => signal.removeEventListener('abort', onAbort))
   try {
     await subscribed.promise

@@ -49,7 +49,7 @@ export function createExec(config: KubeConfig): ContainerExec {
       ...(signal === undefined ? [] : [signal]),
     ])
     const onAbort = (): void => ended.reject(failed(container, 'it was given up', giveUp.reason))
-    giveUp.addEventListener('abort', onAbort, { once: true })
+    giveUp.addEventListener('abort', onAbort)
     const { namespace, pod, container: name } = container
     const opened = exec
       .exec(

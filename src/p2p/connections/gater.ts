@@ -6,6 +6,7 @@ import type { Connection, ConnectionGater, MultiaddrConnection } from '@libp2p/i
 import type { P2pLimits } from '../limits/limits.ts'
 import type { P2pMetrics } from '../limits/metrics.ts'
 import { createRates } from '../limits/rates.ts'
+import { asRemote, ofEach } from '../limits/remote.ts'
 import { addressGroup } from '../peers/address-group.ts'
 import type { PeerBook } from '../peers/peer-book.ts'
 import { admit, type PeerConnection } from './admission.ts'
@@ -26,11 +27,9 @@ export interface Gater {
 }
 
 export function createGater(limits: P2pLimits, parts: GaterParts): Gater {
-  const perSecond = limits.connectionsPerSecond
-  const rates = createRates(
-    { configured: perSecond, address: perSecond, strangers: Number.POSITIVE_INFINITY },
-    { maxRemotes: limits.maxRemembered },
-  )
+  const rates = createRates(ofEach(limits.connectionsPerSecond), {
+    maxRemotes: limits.maxRemembered,
+  })
   const scheduler = createHandshakeScheduler(limits.handshakesPerSecond, limits.maxRemembered)
 
   const refuse = (reason: string): true => {
@@ -41,7 +40,7 @@ export function createGater(limits: P2pLimits, parts: GaterParts): Gater {
 
   const admitInbound = async (connection: MultiaddrConnection): Promise<boolean> => {
     const group = addressGroup(connection.remoteAddr)
-    if (!rates.take({ key: group, isConfigured: false }, 1)) return refuse('rate')
+    if (!rates.take(asRemote(group), 1)) return refuse('rate')
     table.makeRoom(group)
     table.add(connection)
     const left = new AbortController()

@@ -65,7 +65,7 @@ export function createHandshakeScheduler(
         waiting.delete(entry)
         resolve(false)
       }
-      signal.addEventListener('abort', leave, { once: true })
+      signal.addEventListener('abort', leave)
       waiting.add(entry)
       run()
       return await promise.finally(() => signal.removeEventListener('abort', leave))

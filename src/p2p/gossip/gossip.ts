@@ -145,7 +145,6 @@ function createService(
     allowPublishToZeroTopicPeers: true,
     ignoreDuplicatePublishError: true,
     fallbackToFloodsub: false,
-    emitSelf: false,
     doPX: false,
     maxInboundDataLength: maxRpcBytes,
     maxOutboundBufferSize: limits.maxGossipBacklogBytes,

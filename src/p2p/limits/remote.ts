@@ -20,6 +20,16 @@ export interface Shares {
   readonly strangers: number
 }
 
+/** For somebody with a budget of its own, whatever it is known by. */
+export function asRemote(key: string): Remote {
+  return { key, isConfigured: true }
+}
+
+/** The same for each. */
+export function ofEach(amount: number): Shares {
+  return { configured: amount, address: amount, strangers: amount }
+}
+
 /** Keys of the budgets that a remote uses, each with its size. */
 export function sharesOf(
   remote: Remote,

@@ -49,7 +49,7 @@ export function createSlots(maxPerKey: number): Slots {
           reject(signal.reason)
         }
         queue.push(turn)
-        signal.addEventListener('abort', leave, { once: true })
+        signal.addEventListener('abort', leave)
       })
       return once(key)
     },

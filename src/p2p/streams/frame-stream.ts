@@ -48,7 +48,7 @@ export function openFrameStream(stream: Stream, options: FrameStreamOptions): Fr
     maxBufferSize: options.maxBufferBytes,
   })
   const onAbort = (): void => stream.abort(streamFailure('the transfer was called off', null))
-  options.signal?.addEventListener('abort', onAbort, { once: true })
+  options.signal?.addEventListener('abort', onAbort)
   const release = (): void => options.signal?.removeEventListener('abort', onAbort)
   // A write that fails only says that the stream is closed; this says why.
   let closedBy: Error | undefined

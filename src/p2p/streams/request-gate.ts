@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Fault } from '../limits/fault.ts'
 import type { P2pLimits } from '../limits/limits.ts'
 import { createRates } from '../limits/rates.ts'
-import type { Remote } from '../limits/remote.ts'
+import { asRemote, ofEach, type Remote } from '../limits/remote.ts'
 
 interface RequestGateParts {
   remoteOf(peer: string): Remote
@@ -59,15 +59,6 @@ export function createPacer(limits: P2pLimits): Pacer {
       signal.throwIfAborted()
     },
   }
-}
-
-/** A budget of its own for each peer ID. */
-function asRemote(peer: string): Remote {
-  return { key: peer, isConfigured: true }
-}
-
-function ofEach(perSecond: number): { configured: number; address: number; strangers: number } {
-  return { configured: perSecond, address: perSecond, strangers: perSecond }
 }
 
 /** Resolves after so many milliseconds, or when `signal` aborts. */
