@@ -27,7 +27,7 @@ interface List {
 const maxSeen = 500_000
 
 /** Twelve digits of an ID are exact as a number. Where two IDs share them, one View is not counted as missed. */
-const digestOf = (id: string): number => Number.parseInt(id.slice(-12), 16)
+const digestOf = (id: string): number => Number(`0x${id.slice(-12)}`)
 
 const emptyList = (): List => ({ digests: new Set(), missed: 0 })
 

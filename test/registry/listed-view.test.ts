@@ -73,6 +73,7 @@ test('what cannot be a View is refused with the reason', () => {
     [{ ...whole, name: 'a'.repeat(257) }, 'its name is not that of a type'],
     [{ ...whole, height: '-1' }, 'its height is invalid'],
     [{ ...whole, height: '9'.repeat(16) }, 'its height is invalid'],
+    [{ ...whole, height: ['7'] }, 'its height is invalid'],
   ] as const
   for (const [fields, reason] of reasons) {
     const read = readListedView(fields)
