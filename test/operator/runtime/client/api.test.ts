@@ -245,6 +245,7 @@ test('a page that is too large is asked for again with fewer objects, down to on
   await assert.rejects(room.client.api.list({ type, namespace: 'apps' }, { keep }), {
     code: 'OPERATOR_API_ANSWER_TOO_LARGE',
   })
+  assert.equal(room.server.requests.at(-1)?.query['limit'], '1')
 })
 
 test('an answer that is no list is a failure, rather than a list without objects', async () => {
