@@ -205,7 +205,7 @@ function namesOf(
   const reports = situations.flatMap(({ reports: of }) => [...of.values()])
   const found = reports.find((report) => report?.type)?.type
   return {
-    ...(registryID.length > 42 ? { viewID: registryID } : { address: registryID }),
+    ...(registryID.length === 42 ? { address: registryID } : { viewID: registryID }),
     ...(found && { type: found }),
   }
 }

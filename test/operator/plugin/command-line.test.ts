@@ -50,6 +50,7 @@ for (const [what, args, expected] of [
     ['stauts'],
     /unknown command 'stauts'\n\(Did you mean status\?\)/,
   ],
+  ['help as a command, which is a flag,', ['help'], /unknown command 'help'/],
   ['a flag that does not exist', ['status', '--all'], /unknown option '--all'/],
   ['a format that there is none of', ['status', '-o', 'yaml'], /It is json\./],
   ['no resource where one is needed', ['logs'], /missing required argument 'kind\/name'/],

@@ -50,6 +50,7 @@ test('a helper has its claim and nothing else: no token, no neighbours, ten minu
   const used = await useHelper(changes, false)
   const { pod, path } = created()
   assert.deepEqual(used, { namespace: 'apps', pod: pod.metadata?.name, container: 'keys' })
+  assert.match(pod.metadata?.name ?? '', /^viewmesh-keys-[0-9a-f]{8}$/)
   const { containers, securityContext: _, ...spec } = pod.spec ?? {}
   assert.deepEqual(spec, {
     ...{ nodeSelector: { disk: 'fast' }, restartPolicy: 'Never', activeDeadlineSeconds: 600 },
