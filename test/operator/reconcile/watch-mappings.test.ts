@@ -192,6 +192,8 @@ test('what is kept for a View concerns its Hosts, and what is made for a Host th
   const config = hostObjects(plain, hostContext).objects.find(({ kind }) => kind === 'ConfigMap')
   assert.deepEqual(put({ ...config }), [`${mainnet} owned`])
   assert.equal(put({ ...config, metadata: { ...config?.metadata, labels: {} } }).length, 0)
+  const { 'app.kubernetes.io/instance': _, ...labels } = config?.metadata?.labels ?? {}
+  assert.deepEqual(put({ ...config, metadata: { ...config?.metadata, name: 'odd', labels } }), [])
   remove(senders)
   assert.deepEqual(put({ ...kept, metadata: { ...kept.metadata, uid: 'again' } }), [own])
 })

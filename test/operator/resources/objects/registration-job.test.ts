@@ -30,3 +30,17 @@ test('a Job asks for the chain where that has an ID, and for no Secrets where no
   assert.deepEqual(args.slice(args.indexOf('--chain-id')).slice(0, 2), ['--chain-id', '7'])
   assert.equal('imagePullSecrets' in (jobOf('view').spec?.template.spec ?? {}), false)
 })
+
+test('a Job has no rights in the cluster, only reads what it is given, and starts without its key', () => {
+  const { containers, volumes, ...pod } = jobOf('view').spec?.template.spec ?? {}
+  assert.partialDeepStrictEqual(pod, {
+    restartPolicy: 'Never',
+    automountServiceAccountToken: false,
+    enableServiceLinks: false,
+  })
+  assert.deepEqual(containers?.[0]?.volumeMounts, [
+    { name: 'view', mountPath: '/view', readOnly: true },
+    { name: 'signer', mountPath: '/signer', readOnly: true },
+  ])
+  assert.equal(volumes?.find(({ name }) => name === 'signer')?.secret?.optional, true)
+})
