@@ -325,3 +325,22 @@ test('a discovered execution node replaces the pod only where that has to be nea
     generatorPodTemplate(anywhere, generatorContext),
   )
 })
+
+test('of an execution node no more than where its pods are is a reason to replace the pod', () => {
+  const near = changedGenerator({ upstream: { service: { colocate: 'Preferred' } } })
+  const { executionNode } = generatorContext
+  assert.ok(executionNode)
+  const known = { ...executionNode, isHostNetwork: true }
+  assert.equal(
+    generatorInputsOf(near, { ...generatorContext, executionNode: known }),
+    generatorInputsOf(near),
+  )
+})
+
+test('each renewal of schema keys replaces the pod, and that there was none does not', () => {
+  const renewed = (schemaKeysRenewed: string | null): string =>
+    generatorInputsOf(generator, { ...generatorContext, schemaKeysRenewed })
+  assert.equal(renewed(null), generatorInputsOf(generator))
+  const found = [null, '2026-01-01T00:00:00Z', '2026-01-02T00:00:00Z'].map(renewed)
+  assert.equal(new Set(found).size, found.length)
+})
