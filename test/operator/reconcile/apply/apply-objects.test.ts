@@ -325,6 +325,18 @@ test('the Event of a correction says what was otherwise, and what had been added
   assert.deepEqual(notes, ['StatefulSet mainnet-host had other spec.replicas.'])
 })
 
+test('a StatefulSet without its record or its partition is corrected, which replaces no pod', async () => {
+  const { parts, notes } = partsWith(asObjects([{ ...liveSet, spec: {} } as ChildObject]))
+  const pods = new Map([[0, podWith(host, {})]])
+  const counts = { ...readyCounts, updatedReplicas: 0, isRolling: true }
+  for (const more of [{}, { recorded, set: {} }]) {
+    const state = { ...emptyState, counts, pods, ...more }
+    const memory = createMemories<SchemaFacts>().of(host)
+    await applyObjects(parts, host, { plan: planOf([liveSet]), memory, state, hold: false }, run)
+  }
+  assert.deepEqual([writes().length, notes], [2, []])
+})
+
 test('a part of the Views that is refused keeps nothing else from being written', async () => {
   const memory = createMemories<SchemaFacts>().of(host)
   const [config] = wanted.filter(({ kind }) => kind === 'ConfigMap')
