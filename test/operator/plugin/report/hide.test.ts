@@ -124,3 +124,8 @@ test('of bytes in a ConfigMap their number is shown, under their key', () => {
     binaryData: { '0x1.view': '(1000 bytes)', empty: '(0 bytes)' },
   })
 })
+
+test('a label that is named env stays, and so does what is no variable among those', () => {
+  const object = { labels: { env: 'production' }, env: ['A', null, 7, { name: 'A' }] }
+  assert.deepEqual(hideInObject(object), object)
+})
