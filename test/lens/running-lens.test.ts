@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import { prepareProgram } from '../../src/lens/program/program.ts'
 import {
   createRunningLens,
+  enterLens,
   nowhere,
   readRunningLens,
   showBlock,
@@ -39,4 +40,16 @@ test('a thread shows the block that it was told last, and none with the next job
   const next = createRunningLens()
   showRunningLens(next)
   assert.deepEqual(readRunningLens(next), nowhere)
+})
+
+test('a lens that takes documents of another one is shown again once that is left', () => {
+  const running = createRunningLens()
+  showRunningLens(running)
+  const outside = enterLens(2)
+  const taking = enterLens(1)
+  assert.equal(readRunningLens(running).lens, 1)
+  enterLens(taking)
+  assert.equal(readRunningLens(running).lens, 2)
+  enterLens(outside)
+  assert.deepEqual(readRunningLens(running), nowhere)
 })
