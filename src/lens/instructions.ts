@@ -44,7 +44,7 @@ export function checkInstructions(reader: ModuleReader): ControlFlow {
     if (blocks.has(opcode)) open += 1
     if (opcode === end) open -= 1
     flow.depth = Math.max(flow.depth, open)
-    flow.branches += opcode === branchTable ? countTargets(reader) : Number(isBranch(opcode))
+    flow.branches += opcode === branchTable ? countTargets(reader) : Number(branching.has(opcode))
     immediates(reader)
   }
   return flow
@@ -55,9 +55,7 @@ const end = 0x0b
 const branchTable = 0x0e
 
 /** Blocks, `else`, `br`, `br_if` and `return`. */
-function isBranch(opcode: number): boolean {
-  return (opcode >= 0x02 && opcode <= 0x05) || (opcode >= 0x0c && opcode <= 0x0f)
-}
+const branching: ReadonlySet<number> = new Set([...blocks, 0x05, 0x0c, 0x0d, 0x0f])
 
 function countTargets(reader: ModuleReader): number {
   return readU32({ ...reader }) + 1

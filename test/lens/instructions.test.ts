@@ -218,4 +218,5 @@ test('blocks, and what leaves one or begins another, are counted, and how deep b
   const nested = [...begin, ...begin, end, end]
   assert.deepEqual(flowOf(...nested, ...begin, end), { depth: 2, branches: 3 })
   assert.deepEqual(flowOf(...begin, end, ...begin, end), { depth: 1, branches: 2 })
+  assert.deepEqual(flowOf(...begin, end, ...nested), { depth: 2, branches: 3 })
 })
