@@ -80,8 +80,11 @@ function* findInSpan(
     return height >= low && height <= high
   })
   for (const height of eachHeight(unmerged)) positions.push(...findInBlock(view, height, wanted))
-  if (countHeights(unmerged) > 0) positions.sort((a, b) => a - b)
-  yield* candidatesAt(first, positions, descending)
+  yield* candidatesAt(
+    first,
+    positions.sort((a, b) => a - b),
+    descending,
+  )
 }
 
 function* candidatesAt(

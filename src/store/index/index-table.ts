@@ -176,8 +176,8 @@ export function furtherPages(readPage: ReadPage): number | undefined {
 /** The length of each page of a table; none where there is no table. */
 export function pageLengths(readPage: ReadPage): number[] {
   const first = readPage(0)
-  const further = first?.readUInt16BE(0)
-  if (first === undefined || further === undefined) return []
+  if (first === undefined) return []
+  const further = first.readUInt16BE(0)
   const full = new Array<number>(Math.max(0, further - 1)).fill(pageEntries * entryBytes)
   return [first.length, ...full, ...(further === 0 ? [] : [wholePage(readPage, further).length])]
 }

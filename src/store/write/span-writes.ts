@@ -188,7 +188,6 @@ function removeHeaderWrites(snapshot: HeldSnapshot, height: number): Write[] {
 }
 
 function removeSealsBelow(snapshot: HeldSnapshot, from: number, end: number): Write[] {
-  if (from >= end) return []
   return [...snapshot.sealKeys(heightKey(from), heightKey(end))].flatMap((key): Write[] => [
     { database: 'seals', key, value: null },
     { database: 'hashes', key: splitSealEntryKey(key).hash, value: null },
@@ -196,7 +195,6 @@ function removeSealsBelow(snapshot: HeldSnapshot, from: number, end: number): Wr
 }
 
 function removeStatementsBelow(snapshot: HeldSnapshot, from: number, end: number): Write[] {
-  if (from >= end) return []
   const keys = [...snapshot.rowStatementKeys(heightKey(from), heightKey(end))]
   return keys.map((key) => ({ database: 'rowStatements', key, value: null }))
 }

@@ -112,5 +112,5 @@ function mergeSlot(
     }
     change = merged
   } while (change.writes.length < mostWrites)
-  return change === start || change.has === start.has ? null : change
+  return change.has === start.has ? null : change
 }

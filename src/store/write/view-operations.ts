@@ -167,7 +167,6 @@ function putSlots(
   return async (state, flushed) => {
     const { reader, slots } = context
     const puts = [...bySlot].filter(([slot]) => !slots.of(slot).isClearing)
-    if (puts.length === 0) return null
     const mustSeeOwn = puts.some(([slot, blocks]) => {
       const known = slots.of(slot)
       const isAgain = blocks.some(({ height }) => isKept(known, height))

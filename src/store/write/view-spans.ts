@@ -86,7 +86,7 @@ export function forgetMerged(
   [from, to]: readonly [from: number, to: number],
 ): { readonly merged: HeightRanges; readonly writes: Write[]; readonly bytes: number } {
   const gone = clipHeights(merged, from, to)
-  const left = gone.length === 0 ? merged : removeHeights(merged, from, to)
+  const left = removeHeights(merged, from, to)
   const removed = [...eachSpan(gone, spanBlocks)].flatMap((span) => {
     const first = span * spanBlocks
     const isLeft = clipHeights(left, first, first + spanBlocks - 1).length > 0
