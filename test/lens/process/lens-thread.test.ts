@@ -135,6 +135,21 @@ test('a job that does not stop within 250 ms is ended with its thread, and anoth
   assert.deepEqual(kinds(), [])
 })
 
+test('a piece that is taken of another job, or of one that is over, lets none go', async (t) => {
+  const { thread, next, run, kinds, settle } = openThread(t)
+  await next('ready')
+  run(1, { does: 'pieces', count: 5 })
+  for (let piece = 0; piece < 4; piece++) await next('piece')
+  thread.taken(2)
+  await settle()
+  assert.deepEqual(kinds(), [])
+  thread.taken(1)
+  await next('piece')
+  assert.equal((await next('outcome')).isFree, true)
+  thread.taken(1)
+  assert.equal(thread.isBusy(), false)
+})
+
 test('a job without pieces is ended with its thread at once', async (t) => {
   const { thread, next, run } = openThread(t)
   await next('ready')
@@ -194,10 +209,10 @@ test('a thread that ends by itself fails its job, and is replaced', async (t) =>
   const { next, run } = openThread(t)
   await next('ready')
   run(1, { does: 'exit' })
-  const { outcome, isFree } = await next('outcome')
+  const { outcome, processorMs, isFree } = await next('outcome')
   const message = 'the thread of the lenses ended: exit code 3'
   assert.partialDeepStrictEqual(outcome, failed('LENS_PROCESS_DIED', message))
-  assert.equal(isFree, false)
+  assert.deepEqual([processorMs, isFree], [0, false])
   await next('ready')
   run(2, small)
   assert.equal((await next('outcome')).outcome.kind, 'result')
