@@ -112,6 +112,19 @@ describe('a job is sent to its thread', () => {
     assert.equal(jobs.running, 0)
   })
 
+  test('and fails where its View has no definition any more, which frees the thread', async (t) => {
+    const { add, finish, sent, jobs } = openJobs(t)
+    const gone = new Error('the View was removed')
+    const definition = (): never => {
+      throw gone
+    }
+    const failed = add('a', { definition })
+    void add('b')
+    finish(0, 1, missing)
+    await assert.rejects(failed, gone)
+    assert.deepEqual([sent(), jobs.running], [['1 to 0', '2 to 0'], 1])
+  })
+
   test('when one is free, which none is that was ended until it says so', (t) => {
     const { add, finish, sent, jobs } = openJobs(t)
     for (const view of ['a', 'b']) add(view).catch(() => undefined)
