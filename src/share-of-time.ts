@@ -43,7 +43,7 @@ export function createShareOfTime(
     const now = nowMs()
     leftMs = Math.min(burstMs, leftMs + (now - atMs) * share)
     atMs = now
-    await pause(leftMs > 0 ? 0 : -leftMs / share)
+    await pause(Math.max(0, -leftMs / share))
   }
 
   return {
