@@ -168,8 +168,9 @@ export function removeGroupChange(snapshot: HeldSnapshot, group: number): StoreC
   for (const height of eachHeight(subtractHeights(known, pruned))) {
     writes.push(...removeHeaderWrites(snapshot, height))
   }
-  writes.push(...removeSealsBelow(snapshot, first, Math.min(last + 1, state.rowTail)))
-  writes.push(...removeStatementsBelow(snapshot, first, Math.min(last + 1, state.rowTail)))
+  const end = Math.min(last + 1, state.rowTail)
+  writes.push(...removeSealsBelow(snapshot, first, end))
+  writes.push(...removeStatementsBelow(snapshot, first, end))
   const spanFirst = spanOf(first) * spanBlocks
   if (clipHeights(blocks, spanFirst, spanFirst + spanBlocks - 1).length === 0) {
     writes.push(...removeTableWrites(snapshot, indexLevel.span, spanFirst))

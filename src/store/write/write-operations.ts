@@ -82,8 +82,9 @@ export function putBlock(
 /** Gets which Views are done with a block as it is put. */
 type OnViewsDone = (done: ViewsDone) => void
 
-function isAboveAll({ blocks, pruned }: StoreState, height: number): boolean {
-  return height > Math.max(blocks.at(-1)?.[1] ?? -1, pruned.at(-1)?.[1] ?? -1)
+/** Of a block above the tail, below which all are that were pruned. */
+function isAboveAll({ blocks }: StoreState, height: number): boolean {
+  return height > (blocks.at(-1)?.[1] ?? -1)
 }
 
 /** Stores seals of a height, and removes others. */
