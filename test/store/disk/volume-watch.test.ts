@@ -1,6 +1,7 @@
 /** What programs say of the volume that their store lies on. */
 import assert from 'node:assert/strict'
-import { statfsSync } from 'node:fs'
+import { mkdirSync, rmdirSync, statfsSync } from 'node:fs'
+import { statfs } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
@@ -64,6 +65,29 @@ describe('the volume of a store', () => {
     t.after(watch.close)
     assert.equal(watch.failure(), null)
     assert.doesNotMatch(await registry.metrics(), /^viewmesh_store_volume/m)
+  })
+
+  it('is looked at every ten seconds, until the watch is closed', async (t) => {
+    t.mock.timers.enable({ apis: ['setTimeout'] })
+    const registry = new Registry()
+    const path = join(testDirectory(t), 'volume')
+    mkdirSync(path)
+    const watch = await openVolumeWatch({ path }, { log, registry })
+    t.after(watch.close)
+    const isKnown = async (): Promise<boolean> => {
+      // Takes as long as a look does.
+      await statfs('/')
+      return /^viewmesh_store_volume/m.test(await registry.metrics())
+    }
+    rmdirSync(path)
+    t.mock.timers.tick(9_999)
+    assert.ok(await isKnown())
+    t.mock.timers.tick(1)
+    while (await isKnown());
+    mkdirSync(path)
+    watch.close()
+    t.mock.timers.tick(10_000)
+    for (let times = 0; times < 10; times++) assert.ok(!(await isKnown()))
   })
 })
 
