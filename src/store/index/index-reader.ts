@@ -5,6 +5,7 @@ import {
   eachHeight,
   eachSpan,
   type HeightRanges,
+  hasHeight,
 } from '../../primitives/height-ranges.ts'
 import type { TermKind } from '../../primitives/index-terms.ts'
 import { type FingerprintSeed, fingerprint } from '../disk/fingerprint.ts'
@@ -73,12 +74,8 @@ function* findInSpan(
     }
     return
   }
-  const [low, high] = [here[0]?.[0] ?? last, here.at(-1)?.[1] ?? first]
   const merged = findInPages((page) => view.readPage(indexLevel.span, first, page), wanted)
-  const positions = merged.filter((position) => {
-    const height = first + heightInSpan(position)
-    return height >= low && height <= high
-  })
+  const positions = merged.filter((position) => hasHeight(here, first + heightInSpan(position)))
   for (const height of eachHeight(unmerged)) positions.push(...findInBlock(view, height, wanted))
   yield* candidatesAt(
     first,

@@ -40,9 +40,7 @@ export function startReadAhead(
 }
 
 function nextBelow(snapshot: Snapshot, height: number): StoredBlock | undefined {
-  const range = snapshot.range()
-  if (range === null) return undefined
-  const [newest] = snapshot.heights(range.tail, Math.min(range.head, height - 1), true)
+  const [newest] = snapshot.heights(0, height - 1, true)
   return newest === undefined ? undefined : snapshot.block(newest)
 }
 

@@ -33,7 +33,6 @@ export function createCompaction(
   }
   return {
     start: () => {
-      if (dueSpan(queue.state()) === undefined) return
       started = started.then(mergeSpans)
       // The next write, or `finished`, throws the failure.
       started.catch(() => undefined)

@@ -18,8 +18,6 @@ function readerOf(heights: readonly number[], { broken = -1 } = {}) {
     },
   })
   const snapshot = {
-    range: () =>
-      heights.length === 0 ? null : { tail: Math.min(...heights), head: Math.max(...heights) },
     heights: (from: number, to: number) =>
       heights.filter((each) => each >= from && each <= to).sort((a, b) => b - a),
     block,
