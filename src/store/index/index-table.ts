@@ -54,8 +54,7 @@ export function createEntryList(height: number, capacity: number): EntryList {
   let length = 0
   return {
     add: (fingerprint, section, chunk) => {
-      keys[length++] =
-        fingerprint * blockPositions + (spanPosition(0, section, chunk) % blockPositions)
+      keys[length++] = fingerprint * blockPositions + spanPosition(0, section, chunk)
     },
     sorted: () => {
       const out = Buffer.allocUnsafeSlow(length * entryBytes)

@@ -80,9 +80,13 @@ describe('an index table', () => {
   })
 
   it('decodes a position to its height, section and chunk', () => {
-    const place = spanPosition(64 * 1000 + 63, 'Log', 0xffff)
-    assert.equal(heightInSpan(place), 63)
-    assert.deepEqual(chunkAtPosition(place), { section: 'Log', chunk: 0xffff })
+    for (const section of blockSections)
+      for (const height of [0, 1, 63])
+        for (const chunk of [0, 1, 0xffff]) {
+          const place = spanPosition(64 * 1000 + height, section, chunk)
+          assert.equal(heightInSpan(place), height)
+          assert.deepEqual(chunkAtPosition(place), { section, chunk })
+        }
   })
 
   it('finds a value that fills several pages, and its neighbours', () => {
