@@ -13,6 +13,8 @@ export const major = { int: 0x00, bytes: 0x40, text: 0x60, array: 0x80 } as cons
 export const simple = { false: 0xf4, true: 0xf5, null: 0xf6 } as const
 
 const twoTo32 = 2 ** 32
+/** Stands for what is no hex digit: all bits, so that digits beside it change nothing. */
+const noDigit = 0xff
 const hexDigits = hexDigitTable()
 /** Up to this many characters a loop is faster than native decoding. */
 const shortHexLength = 258
@@ -154,18 +156,18 @@ function putDigits(bytes: Buffer, start: number, text: string, from: number): bo
     seen |= high | low
     bytes[at++] = (high << 4) | low
   }
-  return seen < 16
+  return seen !== noDigit
 }
 
 function digitAt(index: number): number {
-  return hexDigits[characters[index] ?? 0] ?? 0xff
+  return hexDigits[characters[index] ?? 0] ?? noDigit
 }
 
 function hexDigitTable(): Uint8Array {
-  const table = new Uint8Array(256).fill(0xff)
-  for (let digit = 0; digit < 16; digit++) {
-    table[digit.toString(16).charCodeAt(0)] = digit
-    table[digit.toString(16).toUpperCase().charCodeAt(0)] = digit
+  const table = new Uint8Array(256).fill(noDigit)
+  for (const [digit, character] of [...'0123456789abcdef'].entries()) {
+    table[character.charCodeAt(0)] = digit
+    table[character.toUpperCase().charCodeAt(0)] = digit
   }
   return table
 }
@@ -193,9 +195,12 @@ export function asBuffer(bytes: Uint8Array): Buffer {
     : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 }
 
+/** No item begins with it. */
+const noHead = 0xff
+
 /** The first byte of the next item; at the end 0xff, with which none begins. */
 export function headAt({ bytes, at, end }: ByteReader): number {
-  return at < end ? (bytes[at] ?? 0xff) : 0xff
+  return at < end ? (bytes[at] ?? noHead) : noHead
 }
 
 /** Skips a one-byte item out of `simple`; false where another item stands, or none. */
