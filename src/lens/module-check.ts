@@ -249,7 +249,7 @@ function unsigned(value: number): Uint8Array {
   do {
     const low = left % 128
     left = Math.floor(left / 128)
-    bytes.push(left > 0 ? low + 128 : low)
+    bytes.push(left > 0 ? low | 0x80 : low)
   } while (left > 0)
   return Uint8Array.from(bytes)
 }

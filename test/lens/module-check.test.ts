@@ -110,15 +110,16 @@ describe('what a module may grow to is bounded before it is compiled', () => {
     for (const most of [5, 200]) assert.equal(grown([1, 1, ...leb(most)]), most)
   })
 
-  /** `table.grow` by one reference to no function. */
-  const growTable = [0xd0, 0x70, 0x41, 1, 0xfc, 15, 0]
-  const tables: readonly [string, readonly number[]][] = [
-    ['no greatest size', [0x70, 0, 3]],
-    ['a greater one', [0x70, 1, 3, ...leb(65_536)]],
+  /** `table.grow` by one reference to nothing. */
+  const growTable = (type: number) => [0xd0, type, 0x41, 1, 0xfc, 15, 0]
+  const tables: readonly [string, number, readonly number[]][] = [
+    ['no greatest size', 0x70, [0, 3]],
+    ['a greater one', 0x70, [1, 3, ...leb(65_536)]],
+    ['no greatest size for any values', 0x6f, [0, 3]],
   ]
-  for (const [what, table] of tables)
+  for (const [what, type, sizes] of tables)
     test(`a table, which stays as large as it begins, where it names ${what}`, () => {
-      const wasm = buildModule({ tables: [table], code: growTable })
+      const wasm = buildModule({ tables: [[type, ...sizes]], code: growTable(type) })
       const { transform } = started(wasm)
       assert.ok(transform instanceof Function)
       assert.equal(transform(), -1)
