@@ -1,7 +1,9 @@
 /** What is read for the lenses of a View, and what is taken of what they return. */
 import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import {
+  createViewLoader,
   type LoadedView,
   maxDocumentBytes,
   namingLastLens,
@@ -10,7 +12,11 @@ import {
 } from '../../src/compute/loaded-view.ts'
 import { ServiceError } from '../../src/errors.ts'
 import { prepareProgram } from '../../src/lens/program/program.ts'
+import { encodeView } from '../../src/views/wire.ts'
 import { buildLens } from '../lens/support/lens.ts'
+import { createChain, shapes } from '../support/chain/block-factory.ts'
+import { testNetwork } from '../support/chain/sealed-blocks.ts'
+import { storableBlock } from '../support/chain/store-blocks.ts'
 import { openTestStore } from '../support/test-store.ts'
 
 test('the documents of a block take bytes up to a limit, in however many batches they come', async (t) => {
@@ -68,4 +74,26 @@ test('the last lens is named where its rows are refused, and what names a lens a
   const others = [ofFirst, new ServiceError('LENS_FAILED', 'no'), new Error('disk')]
   for (const error of others) assert.equal(thrown(2, error), error)
   assert.equal(thrown(0, limit), limit, 'there is no lens')
+})
+
+test('of a block without a log that its lens is known to take, a View reads nothing', async (t) => {
+  const store = await openTestStore(t)
+  const [source = assert.fail()] = createChain({ count: 1, shape: shapes.sparse })
+  await store.putSealedBlock(storableBlock(source))
+  const snapshot = store.reader.snapshot()
+  t.after(() => snapshot.release())
+  const load = createViewLoader(testNetwork)
+  const filter = readFileSync(new URL('../../src/lenses/filter.wasm', import.meta.url))
+  const countRead = async (wasm: Uint8Array, address: string): Promise<number> => {
+    const args = JSON.stringify({ src: 'address', value: address })
+    const definition = { query: 'Log { address }', sdl: 'type Logs { address: String }' }
+    const view = load(encodeView({ ...definition, lenses: [{ wasm, args }] }))
+    return (await readDocuments(view, snapshot, source.number)).length
+  }
+  const addresses = source.receipts.flatMap(({ logs }) => logs ?? []).map((log) => log.address)
+  const once = addresses.find((each) => addresses.indexOf(each) === addresses.lastIndexOf(each))
+  const nobody = `0x${'ab'.repeat(20)}`
+  assert.equal(await countRead(filter, once ?? assert.fail()), addresses.length)
+  assert.equal(await countRead(filter, nobody), 0)
+  assert.equal(await countRead(buildLens(), nobody), addresses.length)
 })
