@@ -159,13 +159,12 @@ function allocate(parts: Parts, bytes: number): number {
 }
 
 function writeDocument(parts: Parts, document: SourceDocument): number {
-  const isText = typeof document === 'string'
-  const length = isText ? Buffer.byteLength(document) : document.length
+  const length = Buffer.byteLength(document)
   const pointer = allocate(parts, headerBytes + length)
   const { view } = parts
   view[pointer] = type.document
   view.writeUInt32LE(length, pointer + 1)
-  if (isText) view.write(document, pointer + headerBytes, 'utf8')
+  if (typeof document === 'string') view.write(document, pointer + headerBytes, 'utf8')
   else view.set(document, pointer + headerBytes)
   return pointer
 }
