@@ -178,6 +178,7 @@ function readEnds(reader: ByteReader, length: number, total: number): Uint32Arra
   let end = 0
   for (let index = 0; index < length; index++) {
     end += readVarint(reader)
+    if (end > total) break
     ends[index] = end
   }
   if (end !== total) throw bodyMalformed('its transactions do not add up')
