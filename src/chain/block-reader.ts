@@ -165,7 +165,7 @@ async function receiptsPerTransaction(
   block: CheckedBlock,
   signal: AbortSignal,
 ): Promise<RpcReceipt[]> {
-  const receipts = new Map<number, RpcReceipt>()
+  const receipts: RpcReceipt[] = []
   let wanted = block.transactions.map((_, index) => index)
   for (let stalls = 0; ; ) {
     const calls = wanted.map((index) => receiptCall(block, index))
@@ -175,7 +175,7 @@ async function receiptsPerTransaction(
     let problem = ''
     const still = wanted.filter((index, place) => {
       const found = receiptOf(outcomes[place], block, index)
-      if (typeof found !== 'string') receipts.set(index, found)
+      if (typeof found !== 'string') receipts[index] = found
       else problem = `receipt ${index} ${found}`
       return typeof found === 'string'
     })
@@ -186,7 +186,7 @@ async function receiptsPerTransaction(
     const waitMs = backoffMs(options.backoff, Math.max(1, stalls), Math.random())
     await pause(waitMs, undefined, { signal })
   }
-  return block.transactions.map((_, index) => receipts.get(index) ?? {})
+  return receipts
 }
 
 async function receiptsPerBlock(

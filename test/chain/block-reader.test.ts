@@ -9,18 +9,22 @@ import { createChainMetrics } from '../../src/chain/metrics.ts'
 import { type ErrorCode, ServiceError } from '../../src/errors.ts'
 import { captureLog } from '../support/captured-log.ts'
 import { createChain } from '../support/chain/block-factory.ts'
+import { recordWaits } from '../support/chain/recorded-waits.ts'
+import { metricValue } from '../support/metric-value.ts'
 
 const never = new AbortController().signal
-const { block, receipts, number } = createChain({ count: 1 })[0] ?? assert.fail('one block')
+const { block, receipts, number } =
+  createChain({ from: 26, count: 1 })[0] ?? assert.fail('one block')
 const hashes = receipts.map(({ transactionHash }) => transactionHash)
 const result = (value: unknown): RpcOutcome => ({ kind: 'result', value })
 
-function readerOf(kind: 'per-transaction' | 'per-block') {
+function readerOf(kind: 'per-transaction' | 'per-block', backoff = { minMs: 0, maxMs: 0 }) {
   const { log, messages } = captureLog()
-  const metrics = createChainMetrics(new Registry())
-  const backoff = { minMs: 0, maxMs: 0 }
+  const registry = new Registry()
+  const metrics = createChainMetrics(registry)
   const reader = createBlockReader({ verify: 'off', receipts: kind, backoff }, { log, metrics })
-  return { reader, messages }
+  const reads = () => metricValue(registry, 'viewmesh_chain_block_read_seconds_count')
+  return { reader, messages, reads }
 }
 
 /** A node that has the block; `answer` says what it answers to the calls of each batch, from 1. */
@@ -56,10 +60,9 @@ test('a block is asked for with its transactions, and a head without them', asyn
   for (const at of [number, 'latest'] as const)
     assert.deepEqual(await reader.head(endpoint, at, never), { number, hash, parentHash })
   const method = 'eth_getBlockByNumber'
-  const inHex = `0x${number.toString(16)}`
   assert.deepEqual(asked, [
-    { method, params: [inHex, true] },
-    { method, params: [inHex, false] },
+    { method, params: ['0x1a', true] },
+    { method, params: ['0x1a', false] },
     { method, params: ['latest', false] },
   ])
 })
@@ -122,6 +125,43 @@ test('receipts are asked for as long as a further one comes in three requests', 
   const whole = await readerOf('per-transaction').reader.block(endpoint, number, never)
   assert.deepEqual(whole.receipts, receipts)
   assert.equal(requests, 3 * receipts.length)
+})
+
+test('a receipt that is answered with an error is asked for again, and the error is said', async () => {
+  const failed: RpcOutcome = { kind: 'error', code: -32000, message: 'pruned' }
+  const answer = (last: number) => (calls: readonly RpcCall[], request: number) =>
+    request > last ? given(calls, () => true) : calls.map(() => failed)
+  const { reader, reads } = readerOf('per-transaction')
+  const read = await reader.block(endpointOf(answer(2)), number, never)
+  assert.deepEqual(read.receipts, receipts)
+  await assert.rejects(reader.block(endpointOf(answer(3)), number, never), {
+    code: 'CHAIN_BLOCK_INCOMPLETE',
+    message: `block ${number}: receipt ${receipts.length - 1} was answered with an error: pruned`,
+  })
+  assert.equal(await reads(), 1, 'what fails is no reading')
+})
+
+test('receipts are waited for longer each time that none comes', async (t) => {
+  const waits = recordWaits(t)
+  const endpoint = endpointOf((calls, request) =>
+    given(calls, (index) => index === 0 || request === 4),
+  )
+  const { reader } = readerOf('per-transaction', { minMs: 10, maxMs: 100 })
+  assert.deepEqual((await reader.block(endpoint, number, never)).receipts, receipts)
+  assert.deepEqual(waits, [5, 5, 10])
+})
+
+test('a read that is aborted while it waits for receipts ends without asking again', async () => {
+  const aborting = new AbortController()
+  let requests = 0
+  const endpoint = endpointOf((calls, request) => {
+    requests = request
+    if (request === 2) aborting.abort()
+    return given(calls, () => false)
+  })
+  const { reader } = readerOf('per-transaction')
+  await assert.rejects(reader.block(endpoint, number, aborting.signal), { name: 'AbortError' })
+  assert.equal(requests, 2)
 })
 
 const wrongLists: readonly [string, RpcOutcome, string][] = [

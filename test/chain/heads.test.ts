@@ -15,6 +15,7 @@ import {
 import { type CapturedLog, captureLog } from '../support/captured-log.ts'
 import { type Anvil, startAnvil } from '../support/chain/anvil.ts'
 import { type FaultProxy, startFaultProxy } from '../support/chain/fault-proxy.ts'
+import { recordWaits } from '../support/chain/recorded-waits.ts'
 import { metricValue } from '../support/metric-value.ts'
 
 interface Following {
@@ -185,6 +186,28 @@ async function openSocket(t: TestContext, onAsked: (say: (message: object) => vo
 }
 
 const confirmation = { id: 1, result: 'subscription' }
+
+test('a WebSocket is tried again after waits that double until it has been open', async (t) => {
+  const waits = recordWaits(t)
+  const stop = new AbortController()
+  const refusal = { id: 1, error: { message: 'no' } }
+  const malformed = { method: 'eth_subscription', params: { subscription: 'subscription' } }
+  const said = [[refusal], [refusal], [confirmation, malformed], [refusal]]
+  const { socket } = await openSocket(t, (say) => {
+    const messages = said.shift()
+    if (messages === undefined) stop.abort()
+    else for (const message of messages) say(message)
+  })
+  const poll = async (signal: AbortSignal): Promise<never> => {
+    await once(signal, 'abort')
+    throw signal.reason
+  }
+  const parts = { log: captureLog().log, poll, onMode: () => undefined }
+  const timing = { ...polled, backoff: { minMs: 10, maxMs: 100 } }
+  const heads = followHeads({ ...timing, socket }, parts, stop.signal)
+  assert.equal((await heads.next()).done, true)
+  assert.deepEqual(waits, [5, 10, 5, 10])
+})
 
 test('a head that came before the WebSocket was subscribed is asked for then', async (t) => {
   const asked = Promise.withResolvers<void>()

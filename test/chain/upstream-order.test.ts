@@ -7,6 +7,7 @@ import { createChainMetrics } from '../../src/chain/metrics.ts'
 import { openUpstream } from '../../src/chain/upstream.ts'
 import { type ErrorCode, ServiceError } from '../../src/errors.ts'
 import { captureLog } from '../support/captured-log.ts'
+import { recordWaits } from '../support/chain/recorded-waits.ts'
 
 const never = new AbortController().signal
 const failsLine = 'execution node fails, will try again until it answers'
@@ -135,6 +136,17 @@ test('a block that no node has is asked for at each poll interval, and is no fai
     new Set(lines.map(({ level, code }) => `${level} ${code}`)),
     new Set(['debug CHAIN_BLOCK_UNAVAILABLE']),
   )
+})
+
+test('the wait doubles while a node fails; one for a block ends at the next poll', async (t) => {
+  const waits = recordWaits(t)
+  const { upstream } = openOver(t, 'a', { backoffMs: 10, longestMs: 100, pollIntervalMs: 7 })
+  const code = 'CHAIN_BLOCK_UNAVAILABLE'
+  const { attempt } = attemptsOf({ a: ['CHAIN_TIMEOUT', 'CHAIN_TIMEOUT', 'CHAIN_TIMEOUT', code] })
+  await upstream.persist('block', attempt, never)
+  const { attempt: absent } = attemptsOf({ a: [code, code] })
+  await upstream.persist('block', absent, never)
+  assert.deepEqual(waits, [5, 10, 20, 7, 5, 7])
 })
 
 test('a node that fails is left alone for longer than a block is waited for', async (t) => {

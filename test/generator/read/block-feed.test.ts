@@ -8,6 +8,7 @@ import { encodeBlock } from '../../../src/generator/read/encode-block.ts'
 import { createEncodeSeconds } from '../../../src/generator/read/encode-seconds.ts'
 import { captureLog } from '../../support/captured-log.ts'
 import { createChain } from '../../support/chain/block-factory.ts'
+import { recordWaits } from '../../support/chain/recorded-waits.ts'
 import { testNetwork } from '../../support/chain/sealed-blocks.ts'
 import { metricValue } from '../../support/metric-value.ts'
 
@@ -23,7 +24,7 @@ function openFeed(answers: readonly WholeBlock[]) {
   const left = [...answers]
   const states: (string | null)[] = []
   const feed = createBlockFeed(
-    { network: testNetwork, backoff: { minMs: 0, maxMs: 0 } },
+    { network: testNetwork, backoff: { minMs: 2, maxMs: 9 } },
     {
       node: {
         heads: unasked,
@@ -48,11 +49,13 @@ test('a block is read and encoded once, and nothing is said of it', async () => 
   assert.deepEqual([states, lines, await encodings()], [[], [], 1])
 })
 
-test('a block that cannot be read is asked for until it can, which is a warning once', async () => {
+test('a block that cannot be read is asked for until it can, which is a warning once', async (t) => {
+  const waits = recordWaits(t)
   const { feed, lines, states, encodings } = openFeed([unusable, unusable, whole])
   assert.deepEqual(await feed.block(1, never), encodeBlock(testNetwork, whole))
   const code = 'PRIMITIVES_BLOCK_MALFORMED'
   assert.deepEqual(states, [code, code, null])
+  assert.deepEqual(waits, [1, 2])
   assert.deepEqual(
     lines.map(({ level, msg, height }) => [level, msg, height]),
     [['warn', 'block cannot be read, retries', 1]],
