@@ -78,20 +78,23 @@ function headerHash(header: Readonly<Record<string, unknown>>): string {
 }
 
 function fieldBytes(header: Readonly<Record<string, unknown>>, field: HeaderField): Uint8Array {
-  const value = header[field.name]
-  if (!isReadable(header, field) || !isHex(value)) return new Uint8Array()
-  const digits = value.slice(2)
+  const digits = digitsOf(header, field)
+  if (digits === undefined) return new Uint8Array()
   if (field.quantity === undefined) return Buffer.from(digits, 'hex')
   const minimal = digits.replace(/^0+/, '')
   return Buffer.from(minimal.length % 2 === 0 ? minimal : `0${minimal}`, 'hex')
 }
 
-/** Whole bytes, or a number of any length. */
 function isReadable(header: Readonly<Record<string, unknown>>, field: HeaderField): boolean {
-  const value = header[field.name]
-  return isHex(value) && (field.quantity === true || value.length % 2 === 0)
+  return digitsOf(header, field) !== undefined
 }
 
-function isHex(value: unknown): value is string {
-  return typeof value === 'string' && /^0x[0-9a-f]*$/i.test(value)
+/** Those of whole bytes, or of a number of any length; undefined for all else. */
+function digitsOf(
+  header: Readonly<Record<string, unknown>>,
+  { name, quantity }: HeaderField,
+): string | undefined {
+  const value = header[name]
+  if (typeof value !== 'string' || !/^0x[0-9a-f]*$/i.test(value)) return undefined
+  return quantity === true || value.length % 2 === 0 ? value.slice(2) : undefined
 }

@@ -50,7 +50,8 @@ export function encodeCalls(calls: readonly RpcCall[], firstId: number): string 
   const parts = calls.map(({ method, params }, index) =>
     JSON.stringify({ jsonrpc: '2.0', id: firstId + index, method, params }),
   )
-  return calls.length === 1 ? (parts[0] ?? '') : `[${parts.join(',')}]`
+  const joined = parts.join(',')
+  return calls.length === 1 ? joined : `[${joined}]`
 }
 
 /** Decodes the response to `encodeCalls`. Throws CHAIN_ANSWER_MALFORMED. */
@@ -89,8 +90,7 @@ function sortOut(response: readonly unknown[], count: number, firstId: number): 
 }
 
 function outcomeOf(item: unknown): RpcOutcome | null {
-  if (typeof item !== 'object' || item === null) return null
-  const { result, error } = item as { result?: unknown; error?: unknown }
+  const { result, error } = (item ?? {}) as { result?: unknown; error?: unknown }
   if (typeof error === 'object' && error !== null) {
     const { code, message } = error as { code?: unknown; message?: unknown }
     const text =

@@ -86,6 +86,13 @@ test('a header that lacks a field belongs to another kind of chain', () => {
   assert.deepEqual(checkHeaderHash(block), { kind: 'unknown', fields: ['nonce'] })
 })
 
+test('a field that is no hex is as good as lacking', () => {
+  for (const nonce of ['', '42', '0xzz', 66, null, ['0x0000000000000042']]) {
+    const block: RpcBlock = Object.assign({ ...mainnetGenesis }, { nonce })
+    assert.deepEqual(checkHeaderHash(block), { kind: 'unknown', fields: ['nonce'] })
+  }
+})
+
 test('a header that lacks a field matches no hash, not even that with the field empty', () => {
   const { nonce: _, ...block } = mainnetGenesis
   const verdict = checkHeaderHash({ ...block, nonce: '0x' })

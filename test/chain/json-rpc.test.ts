@@ -27,6 +27,7 @@ test('outcomes are in the order of the calls, whatever the order of the response
     reply(7, { result: null }),
     reply(99, { result: 'of nobody' }),
     'noise',
+    null,
   ]
   assert.deepEqual(decodeResponse(JSON.stringify(answer), 3, 7), {
     kind: 'outcomes',
@@ -79,6 +80,7 @@ for (const [name, text] of [
   ['empty', ''],
   ['neither result nor error', '{"jsonrpc":"2.0","id":7}'],
   ['a bare value', '42'],
+  ['a bare null', 'null'],
 ] as const)
   test(`a response that is ${name} is an error with a code`, () => {
     assert.throws(() => decodeResponse(text, 1, 7), {
