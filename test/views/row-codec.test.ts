@@ -6,6 +6,7 @@ import { ServiceError } from '../../src/errors.ts'
 import { createByteWriter } from '../../src/primitives/cbor.ts'
 import {
   openRowPlaces,
+  type RowPlaces,
   readRow,
   readRowValue,
   sourcePlace,
@@ -98,6 +99,47 @@ test('what follows the value that is asked for is not looked at', () => {
   })
 })
 
+test('every kind of value is passed over, behind one of any other kind', () => {
+  const kinds = [0, 23, 24, 2 ** 40, -1, -300, 0.5, null, true, '', 'text', [], [1, [2]]]
+  const objects = [{}, { a: 1, b: { c: -1 } }]
+  const all: JsonValue[] = [...kinds, ...objects]
+  for (const before of all) {
+    const values = all.flatMap((value) => [before, value])
+    const bytes = written(values, -1)
+    const places = openRowPlaces(bytes, 0, bytes.length)
+    const found = values.map((_, field) =>
+      readRowValue(bytes, valuePlace(places, field) ?? 0, bytes.length),
+    )
+    assert.deepEqual(found, values)
+    assert.equal(valuePlace(places, values.length), undefined)
+  }
+})
+
+test('what is cut off is not passed over', () => {
+  const passedOver = (hex: string): RowPlaces => {
+    const places = openRowPlaces(Buffer.from(hex, 'hex'), 0, hex.length / 2)
+    valuePlace(places, 1)
+    return places
+  }
+  for (const [hex, at, found] of [
+    ['8218', 1, 'it is cut off'],
+    ['82fb00000000000000', 10, 'it is cut off'],
+    ['82f6', 2, 'its values are not a list'],
+    ['82f682', 4, 'it is cut off'],
+    ['82f68218', 3, 'it is cut off'],
+    ['82f68239', 3, 'it is cut off'],
+    ['82f6826261', 4, 'a text is cut off'],
+    ['82f6828201', 6, 'it is cut off'],
+    ['82f682a16161', 7, 'it is cut off'],
+    ['82f682fb00000000000000', 12, 'it is cut off'],
+  ] as const)
+    assert.throws(() => passedOver(hex), {
+      code: 'VIEWS_ROW_MALFORMED',
+      facts: { at, found },
+    })
+  assert.deepEqual(passedOver('82f682fb0000000000000000').found, [1, 3, 12])
+})
+
 /** Whether a row is refused, with the one reason that there is. */
 function isMalformed(read: () => void): boolean {
   try {
@@ -170,6 +212,7 @@ test('bytes that are no row are refused with the place and what is wrong there',
     ['82f68201', '3: a list is cut off'],
     ['82f681a161', '4: a list is cut off'],
     ['82f681f7', '4: a value is unknown'],
+    ['82f681fa0000000000000000', '4: a value is unknown'],
     ['82f681fb00', '4: a value is unknown'],
   ] as const)
     assert.throws(() => readRow(Buffer.from(hex, 'hex')), {

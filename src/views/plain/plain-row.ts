@@ -188,9 +188,10 @@ type WriteBetween = (
 ) => boolean
 
 const writeString: WriteBetween = (out, bytes, scalar, start, end) => {
-  const isOfType = scalar === 'String' || scalar === 'ID' || isBigInt(bytes, scalar, start, end)
-  if (isOfType) writeText(out, bytes, start + 1, end - 1)
-  return isOfType
+  const isText = scalar === 'String' || scalar === 'ID'
+  if (!isText && !isBigInt(bytes, scalar, start, end)) return false
+  writeText(out, bytes, start + 1, end - 1)
+  return true
 }
 
 const writeNumber: WriteBetween = (out, bytes, scalar, start, end) => {
