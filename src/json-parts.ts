@@ -58,7 +58,7 @@ export function isNestedDeeper(text: string, most: number): boolean {
 /** Where the string that begins here ends. */
 function endOfString(text: string, start: number): number {
   let at = text.indexOf('"', start + 1)
-  while (at >= 0 && isEscaped(text, at)) at = text.indexOf('"', at + 1)
+  while (isEscaped(text, at)) at = text.indexOf('"', at + 1)
   return at < 0 ? text.length : at
 }
 

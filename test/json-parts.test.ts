@@ -62,6 +62,7 @@ test('brackets in strings do not nest, and what does not end is nested too', () 
     isNestedDeeper(JSON.stringify(['[{'.repeat(100), '\\"[['.repeat(100), '\\']), 1),
     false,
   )
+  assert.equal(isNestedDeeper(JSON.stringify(['"', []]), 1), true)
   assert.equal(isNestedDeeper(`["]]]",${'['.repeat(3)}`, 4), false)
   assert.equal(isNestedDeeper(`["]]]",${'['.repeat(3)}`, 3), true)
   assert.equal(isNestedDeeper(`"${'['.repeat(100)}`, 0), false)
