@@ -77,15 +77,13 @@ function compare(
   values: readonly unknown[],
   row: Readonly<Record<string, unknown>>,
 ): { wrong: string | undefined; same: string[]; unproven: string[] } {
-  const places = new Map(rowType.fields.map(({ name }, place) => [name, place]))
+  const stored = new Map(rowType.fields.map(({ name }, place) => [name, values[place]]))
   const names = Object.keys(row).filter((name) => name !== '_docID')
-  const same = names.filter((name) => places.has(name))
-  const isSame = (name: string): boolean =>
-    isDeepStrictEqual(values[places.get(name) ?? -1] ?? null, row[name])
+  const same = names.filter((name) => stored.has(name))
   return {
-    wrong: same.find((name) => !isSame(name)),
+    wrong: same.find((name) => !isDeepStrictEqual(stored.get(name), row[name])),
     same,
-    unproven: names.filter((name) => !places.has(name)),
+    unproven: names.filter((name) => !stored.has(name)),
   }
 }
 

@@ -73,13 +73,9 @@ export async function openRunningApp(options: RunningOptions): Promise<App> {
 
 /** Closes an application when a signal is aborted, also where it was before. Throws the signal's reason then. */
 async function closeWith(app: App, signal: AbortSignal | undefined, log: Logger): Promise<void> {
-  signal?.addEventListener(
-    'abort',
-    () => {
-      app.close().catch((error) => log.error({ err: error }, 'the application could not be closed'))
-    },
-    { once: true },
-  )
+  signal?.addEventListener('abort', () => {
+    app.close().catch((error) => log.error({ err: error }, 'the application could not be closed'))
+  })
   if (!signal?.aborted) return
   await app.close()
   throw signal.reason

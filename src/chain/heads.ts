@@ -51,7 +51,7 @@ export async function* followHeads(
     untilStopped(stop, listen(follower)),
   ])
   tasks.catch(newest.fail)
-  stop.addEventListener('abort', () => newest.end(), { once: true })
+  stop.addEventListener('abort', () => newest.end())
   try {
     for (let head = await newest.take(); head !== null; head = await newest.take()) yield head
   } finally {

@@ -120,7 +120,7 @@ function exchange(
   const onAbort = (): void => fail(signal.reason)
   const timer = setTimeout(() => fail(timedOut(bounds.host, bounds.timeoutMs)), bounds.timeoutMs)
   if (signal.aborted) onAbort()
-  else signal.addEventListener('abort', onAbort, { once: true })
+  else signal.addEventListener('abort', onAbort)
 
   const handler: Dispatcher.DispatchHandler = {
     onRequestStart(started) {
