@@ -5,6 +5,7 @@ import type { RowFollower } from '../../../src/app/follow/follower.ts'
 import { type HostLinks, openHostLinks } from '../../../src/app/follow/host-links.ts'
 import { type Patience, usualPatience } from '../../../src/app/follow/patience.ts'
 import { ServiceError } from '../../../src/errors.ts'
+import { recordWaits } from '../../support/chain/recorded-waits.ts'
 import { testSigner } from '../../support/chain/sealed-blocks.ts'
 import { connect, openRoom, testNetwork, until } from '../../support/p2p-room.ts'
 import { madeBlocks } from '../support/follower-stream.ts'
@@ -31,10 +32,11 @@ async function openLinked(
     views = [madeView] as readonly string[],
     patience = {} as Partial<Patience>,
     change = (follower: RowFollower): RowFollower => follower,
+    isPatient = true,
   } = {},
 ): Promise<Linked> {
   // What has to wait before it is tried again waits longer than a test.
-  t.mock.method(Math, 'random', () => 1_000)
+  if (isPatient) t.mock.method(Math, 'random', () => 1_000)
   const opened = await openTestFollower(t, { views, hosts: [A.identity, B.identity] })
   for (const view of views) await opened.parts.views.hear(A.identity, view, sdlOf(view))
   const wires = createHostWires({ A, B })
@@ -161,6 +163,26 @@ test('a Host that sent something of use is asked at once where the application w
   second.send({ kind: 'error', error: 'slow', tail: null })
   await until(() => second.isEnded())
   assert.equal(wires.to('A').length, 2)
+})
+
+test('a Host whose streams end is asked after waits that double until it sends something of use', async (t) => {
+  const waits = recordWaits(t)
+  const { wires } = await openLinked(t, { isPatient: false })
+  const [block = assert.fail('there is one')] = madeBlocks(1)
+  wires.connect('A')
+  for (let stream = 1; stream <= 5; stream++) {
+    const wire = await wires.wire('A', stream)
+    wire.welcome()
+    if (stream === 4) wire.send({ kind: 'statement', excerpt: madeExcerpt(block, A) })
+    if (stream % 2 === 0) wire.send({ kind: 'error', error: 'busy', tail: null })
+    else wire.break()
+  }
+  await wires.wire('A', 6)
+  const ofTest = 10
+  assert.deepEqual(
+    waits.filter((ms) => ms !== ofTest),
+    [250, 500, 1_000, 250, 500],
+  )
 })
 
 test('why a peer cannot be reached is said, unless it broke the protocol', async (t) => {
