@@ -100,7 +100,7 @@ test('what follows the value that is asked for is not looked at', () => {
 })
 
 test('every kind of value is passed over, behind one of any other kind', () => {
-  const kinds = [0, 23, 24, 2 ** 40, -1, -300, 0.5, null, true, '', 'text', [], [1, [2]]]
+  const kinds = [0, 23, 24, 2 ** 40, -1, -300, 0.5, null, true, '', '\ufefftext', [], [1, [2]]]
   const objects = [{}, { a: 1, b: { c: -1 } }]
   const all: JsonValue[] = [...kinds, ...objects]
   for (const before of all) {

@@ -66,6 +66,11 @@ function plain({ query, sdl, lenses }: View): object {
   }
 }
 
+test('a text that begins with a byte order mark keeps it', () => {
+  const view = { ...small, query: `\ufeff${small.query}` }
+  assert.deepEqual(decodeView(encodeView(view)), view)
+})
+
 test('whatever View is within the limits comes back as it was, compressed or not', () => {
   const text = fc.string({ unit: 'binary', maxLength: 60, size: 'max' })
   const views = fc.record({

@@ -66,24 +66,29 @@ export function checkFeeders(state: Links): void {
     }
     const others = candidates(state, view).filter((link) => link !== place.link)
     if (others.length === 0) continue
-    const { peer } = place.link
-    if (isBad(state, view, place)) {
-      parts.log.warn({ peer, view }, 'another Host feeds, since this one is behind or alone')
-      const atMs = performance.now()
-      place.link.avoidedUntilMs.set(view, atMs + avoidMs)
-      place.link.rates.set(view, { rate: 0, atMs })
-      feeding.delete(view)
-      continue
-    }
-    const faster = fasterThan(state, view, place, others)
-    if (faster === null) continue
-    parts.log.info(
-      { peer, view, other: faster.peer },
-      'another Host is tried, since this one is slow',
-    )
-    setFeeder(state, view, faster)
+    if (isBad(state, view, place)) avoid(state, view, place.link)
+    else tryFaster(state, view, place, others)
   }
   fillPlaces(state)
+}
+
+function avoid({ parts, feeding }: Links, view: string, link: Link): void {
+  const { peer } = link
+  parts.log.warn({ peer, view }, 'another Host feeds, since this one is behind or alone')
+  const atMs = performance.now()
+  link.avoidedUntilMs.set(view, atMs + avoidMs)
+  link.rates.set(view, { rate: 0, atMs })
+  feeding.delete(view)
+}
+
+function tryFaster(state: Links, view: string, place: Feeding, others: readonly Link[]): void {
+  const faster = fasterThan(state, view, place, others)
+  if (faster === null) return
+  state.parts.log.info(
+    { peer: place.link.peer, view, other: faster.peer },
+    'another Host is tried, since this one is slow',
+  )
+  setFeeder(state, view, faster)
 }
 
 /** Whether a Host has a View, as it said last. */
@@ -115,8 +120,7 @@ function canFeed(state: Links, view: string, { views }: Link): boolean {
 /** Whether rows of a View can be read, and there is room for them. */
 function isWanted({ parts, paused }: Links, view: string): boolean {
   const { isKnown, isFull } = parts.follower.progress(view)
-  const untilMs = paused.get(view)
-  if (untilMs === undefined) return isKnown
+  const untilMs = paused.get(view) ?? -Infinity
   const isPaused = isFull && performance.now() < untilMs
   if (!isPaused) paused.delete(view)
   return isKnown && !isPaused
@@ -137,13 +141,13 @@ function isHoldingUp({ options, parts }: Links, view: string, { stored }: Feedin
 }
 
 function isAvoided(link: Link, view: string): boolean {
-  return avoidedUntilMs(link, view, performance.now()) > 0
+  return avoidedUntilMs(link, view, performance.now()) !== 0
 }
 
 /** 0 where it is not avoided. */
 function avoidedUntilMs(link: Link, view: string, nowMs: number): number {
-  const untilMs = link.avoidedUntilMs.get(view) ?? 0
-  return nowMs < untilMs ? untilMs : 0
+  const untilMs = link.avoidedUntilMs.get(view)
+  return untilMs !== undefined && nowMs < untilMs ? untilMs : 0
 }
 
 function rateOf({ rates }: Link, view: string, nowMs: number): number | null {
