@@ -43,6 +43,7 @@ test('what lies between a block and what it has to stand on is waited for, from 
   assert.deepEqual(waits({ doneBelow: 5, signed, leftOutMs }), signers)
   assert.deepEqual(waits({ lowestWanted: 6, signed, leftOutMs }), signers)
   assert.equal(waits({ base: pendingBlock(5), signed, leftOutMs: { 6: 60_000 } }), null)
+  assert.deepEqual(waits({ doneBelow: 7, signed, leftOutMs: { 8: 0 } }), ['C'], 'a single height')
 })
 
 test('what nobody signed is waited for where a Host may have it, up to the height below', () => {
