@@ -16,6 +16,7 @@ import type { Running } from '../service/run.ts'
 import { openPeerFiles } from '../service/settings/peer-files.ts'
 import type { StoreReader } from '../store/store.ts'
 import type { GeneratorSettings } from './config.ts'
+import { createNewestHead } from './head/newest-head.ts'
 import { openOwnHeadSearch } from './head/own-head-search.ts'
 import type { HeadMessage } from './head/stored-head.ts'
 import type { HeadTiming } from './head/timing.ts'
@@ -58,7 +59,7 @@ export async function openMesh(
   const { running, signer, reader, sourceHead, log, registry } = parts
   const { identity } = signer
   const blocks = createBlockSource(reader)
-  const newest = createNewestHead(identity, 2 * timing.everyMs)
+  const newest = createNewestHead(identity, timing)
   const peerId = await peerIdOf(options.peerSeed)
   const proof = proveIdentity(signer, { network, role: 'generator', peerId })
   const handlers: RequestHandlers = {
@@ -98,28 +99,6 @@ export async function openMesh(
       newest.set(head.bytes)
       search.addOwn(head.sequence)
       publisher.addHead(head.bytes)
-    },
-  }
-}
-
-/** Holds the message of our newest head for `freshMs`: a Generator without its node serves none. */
-function createNewestHead(
-  identity: string,
-  freshMs: number,
-): {
-  set(bytes: Uint8Array): void
-  /** Its message, where these identities include ours or are empty. */
-  among(identities: readonly string[]): Uint8Array[]
-} {
-  let newest: { readonly bytes: Uint8Array; readonly sinceMs: number } | null = null
-  return {
-    set(bytes) {
-      newest = { bytes, sinceMs: performance.now() }
-    },
-    among(identities) {
-      const isWanted = identities.length === 0 || identities.includes(identity)
-      if (!isWanted || newest === null || performance.now() - newest.sinceMs > freshMs) return []
-      return [newest.bytes]
     },
   }
 }

@@ -68,7 +68,9 @@ test('a head that stands still for a minute is logged once, and that it moves ag
       return failure
     },
   }
-  const watch = watchUpstream(watched, { log, report: () => undefined, nowMs: () => nowMs })
+  const states: UpstreamState[] = []
+  const report = (state: UpstreamState): void => void states.push(state)
+  const watch = watchUpstream(watched, { log, report, nowMs: () => nowMs })
   t.after(watch.close)
   nowMs += 60_000
   await polled.promise
@@ -96,6 +98,17 @@ test('a head that stands still for a minute is logged once, and that it moves ag
   watch.setHead(6)
   await line('the head of the execution node moves again')
   assert.equal(messages('warn').length, 1)
+  assert.deepEqual(
+    states.map(({ head, error }) => [head, error?.code]),
+    [
+      [null, undefined],
+      [5, undefined],
+      [5, 'CHAIN_TIMEOUT'],
+      [5, undefined],
+      [6, undefined],
+    ],
+    'each state is reported once, also what nobody told of',
+  )
 })
 
 test('/health has the time, and /metrics the age, of the head of a node that stands still', async () => {
