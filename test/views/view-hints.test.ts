@@ -323,3 +323,14 @@ function rowsOf(steps: readonly Step[], documents: readonly unknown[]): readonly
     })
   return rows
 }
+
+test('arguments with escapes that their lens may read otherwise say nothing', () => {
+  const parsed = parseViewQuery(query, 'Ethereum__Mainnet')
+  assert.ok('selection' in parsed)
+  const hash = lensHash(moduleOf('filter'))
+  const args = JSON.stringify({ src: 'address', value: token })
+  const escaped = args.replace('0x', '\\u0030x')
+  assert.deepEqual(JSON.parse(escaped), JSON.parse(args))
+  assert.notEqual(hintsOf([{ hash, args }], parsed), null)
+  assert.equal(hintsOf([{ hash, args: escaped }], parsed), null)
+})

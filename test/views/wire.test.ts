@@ -168,6 +168,16 @@ describe('bytes that are no View', () => {
       /bytes follow the compressed lenses$/,
     ],
     [
+      'a byte after the frame',
+      withBlob(1, Buffer.concat([frame, Buffer.alloc(1)])),
+      /1 bytes follow the compressed lenses$/,
+    ],
+    [
+      'a module cut short',
+      withBlob(0, Buffer.from([2, 0, 0, 0, 0, 0, 1, 0, 0, 0]), 2),
+      /they end within module 2$/,
+    ],
+    [
       'a frame cut short',
       withBlob(1, frame.subarray(0, -1)),
       /the lenses cannot be decompressed: /,

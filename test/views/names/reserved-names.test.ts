@@ -17,6 +17,9 @@ test('every type of a Host’s schema is reserved, or has a name that no View ca
   )
   assert.deepEqual(free, [])
   assert.ok(isReservedTypeName('AttestationRecord_Transfer'), 'the votes on another View')
+  assert.ok(isReservedTypeName('LogField'))
+  for (const name of ['Transfer', 'TransferField', 'LogFields'])
+    assert.equal(isReservedTypeName(name), false, name)
 })
 
 test('every field that collections have without declaring it is reserved', () => {

@@ -20,6 +20,11 @@ test('the first registered has the plain name, the others eight digits of their 
   })
 })
 
+test('of Views that were registered at once the one with the smallest ID has the plain name', () => {
+  const names = servedNames([view('bb', 5), view('aa', 5), view('cc', 5)])
+  assert.equal(names.get(idOf('aa')), 'Transfer')
+})
+
 test('as many digits are shown as make a name unique', () => {
   const names = servedNames([
     view('11', 1),
