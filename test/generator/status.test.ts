@@ -21,13 +21,14 @@ test('health is served until the very end: the store is closed before the server
   const status = createGeneratorStatus({ chainName: 'Ethereum', chainNetwork: 'Mainnet' })
   status.report({ reader: store.reader })
   status.setReady(true)
-  const { ready, storeOpen, head } = status.state()
-  assert.deepEqual({ ready, storeOpen, head }, { ready: true, storeOpen: true, head: 1 })
+  const { ready, storeOpen, tail, head, sourceHead } = status.state()
+  assert.deepEqual([ready, storeOpen, tail, head, sourceHead], [true, true, 1, 1, null])
 
   status.close()
   await store.close()
   const stopping = status.state()
-  assert.deepEqual([stopping.ready, stopping.storeOpen, stopping.head], [false, false, null])
+  assert.deepEqual([stopping.ready, stopping.storeOpen], [false, false])
+  assert.deepEqual([stopping.tail, stopping.head], [null, null])
 })
 
 test('health tells of the node, of an identity, of peers and of the volume, in this order', async (t) => {

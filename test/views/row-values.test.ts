@@ -65,7 +65,8 @@ test('whole numbers are decimal text, whether they come as text, hex or a number
 
 test('what JSON can say but no other program reads alike becomes null or is made alike', () => {
   assert.equal(valueAs('Float', JSON.parse('1e999')), null)
-  assert.equal(valueAs('JSON', JSON.parse('[1e999]')), null)
+  for (const text of ['[1e999]', '{"a":1e999}'])
+    assert.equal(valueAs('JSON', JSON.parse(text)), null)
   assert.ok(Object.is(valueAs('Float', -0), 0))
   assert.equal(valueAs('String', '\ud800'), '\ufffd')
   assert.equal(valueAs('Int', 2 ** 53), null)
@@ -73,9 +74,11 @@ test('what JSON can say but no other program reads alike becomes null or is made
 })
 
 test('JSON nests up to a limit, beyond which it becomes null', () => {
-  const nested = (depth: number): unknown => (depth === 0 ? 1 : [nested(depth - 1)])
-  assert.deepEqual(valueAs('JSON', nested(maxJsonDepth)), nested(maxJsonDepth))
-  assert.equal(valueAs('JSON', nested(maxJsonDepth + 1)), null)
+  for (const within of [(json: unknown) => [json], (json: unknown) => ({ a: json })]) {
+    const nested = (depth: number): unknown => (depth === 0 ? 1 : within(nested(depth - 1)))
+    assert.deepEqual(valueAs('JSON', nested(maxJsonDepth)), nested(maxJsonDepth))
+    assert.equal(valueAs('JSON', nested(maxJsonDepth + 1)), null)
+  }
 })
 
 test('a property with the name of the prototype stays a property', () => {
@@ -111,6 +114,12 @@ test('in JSON only ill-formed text and the negative zero are changed, wherever t
       assert.deepEqual(value, before)
     }),
   )
+})
+
+test('of JSON that is as it is kept no copy is made, and a property without a value is as none', () => {
+  const json = { a: [1, 'text', { b: null }] }
+  assert.equal(toRow(everyType, { j: json }).values[6], json)
+  assert.deepEqual(toRow(everyType, { j: undefined }), toRow(everyType, {}))
 })
 
 test('any JSON makes a row, the same again from what was kept of it', () => {
