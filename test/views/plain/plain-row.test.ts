@@ -151,6 +151,18 @@ test('compact ASCII of the right types is taken without being parsed, whatever i
   )
 })
 
+test('of all bytes those of printable ASCII and delete are taken in a text, without escapes', () => {
+  const isTaken = (byte: number): boolean => {
+    const [before, after] = ['{"text":"', '"}'].map((text) => Buffer.from(text))
+    assert.ok(before && after)
+    const text = Buffer.concat([before, Buffer.of(byte), after])
+    return createRowPacker(rowType).addJson(text, 0)
+  }
+  const bytes = Array.from({ length: 256 }, (_, byte) => byte)
+  const plain = Buffer.from(bytes.slice(0x20, 0x80)).toString().replaceAll(/["\\]/g, '')
+  assert.equal(Buffer.from(bytes.filter(isTaken)).toString('latin1'), plain)
+})
+
 test('a row with values of all kinds is taken without being parsed', () => {
   const document = {
     other: { skipped: [1, { deep: null }] },
