@@ -93,6 +93,7 @@ test('without a line that says so no feeding discipline is asked for', () => {
 
 test('spaces around a feeding discipline do not count', () => {
   assert.equal(parseRowType('"  feed:\\t single \\r" type V { x: Int }').feed, 'single')
+  assert.equal(parseRowType('" feed: stream" type V { x: Int }').feed, 'stream')
 })
 
 /** In a child that can be ended: a parser that goes over the spaces again and again takes hours for these. */
