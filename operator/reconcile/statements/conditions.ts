@@ -55,7 +55,8 @@ export function occurrencesOf(
   })
 }
 
-function eventOf(type: string, reason: string): 'none' | Occurrence['type'] {
+/** What kind of Event says that a condition has this reason now. */
+export function eventOf(type: string, reason: string): 'none' | Occurrence['type'] {
   const { polarity, reasons } = definitions[type] ?? {}
   const { status, event } = reasons?.[reason] ?? {}
   if (event !== undefined) return event

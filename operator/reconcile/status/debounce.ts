@@ -5,6 +5,7 @@
 import type { Occurrence } from '../../runtime/event-recorder.ts'
 import type { WantedCondition } from '../../runtime/status-writer.ts'
 import type { PendingWarnings } from '../apply/resource-memory.ts'
+import { eventOf } from '../statements/conditions.ts'
 import { observedTypes } from './resource-status.ts'
 
 /** How long a warning has to last. */
@@ -31,7 +32,7 @@ export function debounceWarnings(
     const sinceMs = pendingWarnings.get(type) ?? nowMs
     const isDue = nowMs - sinceMs >= debounceMs
     if (isDue || status !== 'False') pendingWarnings.delete(type)
-    return isDue && status === 'False'
+    return isDue && status === 'False' && eventOf(type, reason) === 'Warning'
       ? [{ type: 'Warning', reason, action: type, note: message }]
       : []
   })

@@ -86,6 +86,19 @@ test('a warning that has passed is not recorded', () => {
   )
 })
 
+test('a warning that has become what is no Event by then is not recorded', () => {
+  const failing = { Served: { reason: 'Failing', message: 'a lens traps' } } as const
+  const pending = { Served: { reason: 'Pending', message: 'no block yet' } } as const
+  assert.deepEqual(
+    toldOf([
+      [0, failing],
+      [10_000, pending],
+      [debounceMs, pending],
+    ]),
+    [['again in 60000'], ['again in 50000'], ['again in null']],
+  )
+})
+
 test('what stops the operator itself is recorded at once', () => {
   const stalled = { Stalled: { reason: 'Forbidden', message: 'no right' } } as const
   assert.deepEqual(toldOf([[0, stalled]]), [['Warning Forbidden', 'again in null']])
