@@ -51,7 +51,7 @@ test('peers that have gone are forgotten, unless they are to be kept or are back
   assert.deepEqual((await known()).sort(), [kept.id, back.id].sort())
 })
 
-test('the 64th peer that has gone is worth a sweep, and no other; a sweep leaves none to the next', async (t) => {
+test('the 64th peer that has gone is worth a sweep, and no other; none is left to the next', async (t) => {
   const node = await openNode(t)
   const asked: string[] = []
   const { gone, sweep } = createPeerSweep(node, (peer) => asked.push(peer) > 0)

@@ -31,7 +31,7 @@ test('a Job asks for the chain where that has an ID, and for no Secrets where no
   assert.equal('imagePullSecrets' in (jobOf('view').spec?.template.spec ?? {}), false)
 })
 
-test('a Job has no rights in the cluster, only reads what it is given, and starts without its key', () => {
+test('a Job has no rights in the cluster, only reads what it gets, and starts without its key', () => {
   const { containers, volumes, ...pod } = jobOf('view').spec?.template.spec ?? {}
   assert.partialDeepStrictEqual(pod, {
     restartPolicy: 'Never',

@@ -76,35 +76,6 @@ test('a busy API server is waited for as long as it asks, and asked again', asyn
   assert.deepEqual(await room.client.api.find(address), { kind: 'ConfigMap' })
 })
 
-test('while one large list waits for a busy API server, those of other kinds are read', async () => {
-  const leaving = new AbortController()
-  const options = { keep: () => true, isLarge: true, signal: leaving.signal }
-  const busy = room.server.seen(({ path: seen }) => seen === '/api/v1/pods')
-  room.server.faults.add((request, response) => {
-    if (request.path !== '/api/v1/pods') return false
-    send(response, 429, status(429, 'TooManyRequests'), { 'retry-after': '30' })
-    return true
-  })
-  const waiting = room.client.api.list({ type: builtinTypes.Pod }, options)
-  await busy
-  assert.deepEqual((await room.client.api.list({ type: builtinTypes.Service }, options)).items, [])
-  leaving.abort()
-  await assert.rejects(waiting, { name: 'AbortError' })
-})
-
-test('large lists are read one at a time, and others wait for none of them', async () => {
-  const leaving = new AbortController()
-  const large = { keep: () => true, isLarge: true, signal: leaving.signal }
-  room.server.faults.add(({ path: asked }) => asked === '/api/v1/pods')
-  const types = [builtinTypes.Pod, builtinTypes.Secret]
-  const waiting = types.map((each) => room.client.api.list({ type: each }, large))
-  const { items } = await room.client.api.list({ type }, { keep: () => true })
-  assert.deepEqual(items, [])
-  assert.ok(!room.server.requests.some(({ path: asked }) => asked === '/api/v1/secrets'))
-  leaving.abort()
-  for (const each of waiting) await assert.rejects(each, { name: 'AbortError' })
-})
-
 test('one that asks for more than half a minute is left alone, and the error says how long', async () => {
   answerNext([429, status(429, 'TooManyRequests'), { 'retry-after': '31' }])
   await assert.rejects(room.client.api.find(address), (error: { code: string; facts: object }) => {
@@ -213,41 +184,6 @@ test('an API server that does not answer in time is given up, and so is one on r
   await assert.rejects(client.api.find(address, { signal: AbortSignal.abort(reason) }), reason)
 })
 
-const pages = ['p0', 'p1', 'p2', 'p3', 'p4']
-
-test('lists come page by page, and only what is kept of each object', async () => {
-  for (const name of pages) room.server.put(`${path}/${name}`, {})
-  const listing = await room.client.api.list(
-    { type, namespace: 'apps' },
-    { pageSize: 2, keep: ({ metadata }: KubernetesObject) => metadata?.name },
-  )
-  assert.deepEqual(listing.items, pages)
-  const limits = room.server.requests
-    .slice(-3)
-    .map(({ query }) => [query['limit'], query['continue']])
-  assert.deepEqual(limits, [
-    ['2', undefined],
-    ['2', '2'],
-    ['2', '4'],
-  ])
-})
-
-test('a page that is too large is asked for again with fewer objects, down to one', async () => {
-  const ofMiB = (size: number): KubernetesObject =>
-    ({ data: { x: 'a'.repeat(size * 1_048_576) } }) as KubernetesObject
-  for (const name of pages) room.server.put(`${path}/${name}`, ofMiB(6))
-  const keep = ({ metadata }: KubernetesObject): string => metadata?.name ?? ''
-  const { items } = await room.client.api.list({ type, namespace: 'apps' }, { keep })
-  assert.deepEqual(items, pages)
-  const limits = room.server.requests.map(({ query }) => query['limit'])
-  assert.deepEqual(limits, ['100', '25', '7', '2', '2', '2'])
-  room.server.put(`${path}/p5`, ofMiB(16))
-  await assert.rejects(room.client.api.list({ type, namespace: 'apps' }, { keep }), {
-    code: 'OPERATOR_API_ANSWER_TOO_LARGE',
-  })
-  assert.equal(room.server.requests.at(-1)?.query['limit'], '1')
-})
-
 test('an answer that is no list is a failure, rather than a list without objects', async () => {
   const keep = (): boolean => true
   for (const odd of [{}, null, [], status(200, 'Odd'), { metadata: {}, items: [] }]) {
@@ -260,18 +196,6 @@ test('an answer that is no list is a failure, rather than a list without objects
   answerNext([200, { metadata: { resourceVersion: '7' }, items: null }])
   const listing = await room.client.api.list({ type, namespace: 'apps' }, { keep })
   assert.deepEqual(listing, { items: [], resourceVersion: '7' })
-})
-
-test('a list whose next page has expired begins again, all at once', async () => {
-  for (const name of pages) room.server.put(`${path}/${name}`, {})
-  room.server.faults.add(({ query }, response) => {
-    if (query['continue'] === undefined) return false
-    send(response, 410, status(410, 'Expired'))
-    return true
-  })
-  const keep = ({ metadata }: KubernetesObject): string => metadata?.name ?? ''
-  const { items } = await room.client.api.list({ type, namespace: 'apps' }, { pageSize: 2, keep })
-  assert.deepEqual(items, pages)
 })
 
 test('fields of others are taken over only after it was reported whose they were', async () => {
