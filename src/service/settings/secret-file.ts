@@ -1,6 +1,5 @@
 /** Reads a secret from the file a setting names, as orchestrators mount it. */
 import { readFileSync, statSync } from 'node:fs'
-import { isPermissionDenied } from '../../directory-permission.ts'
 import { codeOf } from '../../errors.ts'
 
 type SecretReading =
@@ -26,7 +25,7 @@ export function readSecretFile(place: string, path: string): SecretReading {
   } catch (error) {
     const code = codeOf(error)
     if (code === 'ENOENT' || code === 'ENOTDIR') return problem('where there is nothing')
-    if (isPermissionDenied(error)) return problem('which this user may not read')
+    if (code === 'EACCES' || code === 'EPERM') return problem('which this user may not read')
     return problem(`which cannot be read (${error instanceof Error ? error.message : error})`)
   }
 }

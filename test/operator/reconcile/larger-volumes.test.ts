@@ -112,3 +112,37 @@ test('a StatefulSet that somebody else removes leaves its pods to the Host', asy
     [host.metadata.uid],
   )
 })
+
+/** A Host that is ready, whose data has a file system that waits for the next start of its pod since half an hour. */
+async function waiting(waits: Host): Promise<void> {
+  await room.put(waits)
+  await room.reconcile(waits)
+  await room.start(waits)
+  await room.edit<V1StatefulSet & KubernetesObject>('StatefulSet', 'mainnet-host', (set) =>
+    Object.assign(set.status ?? {}, { observedGeneration: set.metadata?.generation }),
+  )
+  await room.reconcile(waits)
+  await room.edit<V1Pod & KubernetesObject>('Pod', 'mainnet-host-0', ({ metadata }) =>
+    Object.assign(metadata ?? {}, { creationTimestamp: '2026-01-01T11:00:00Z' }),
+  )
+  const lastTransitionTime = '2026-01-01T11:30:00Z'
+  const conditions = [{ type: 'FileSystemResizePending', status: 'True', lastTransitionTime }]
+  await room.edit<V1PersistentVolumeClaim & KubernetesObject>(
+    'PersistentVolumeClaim',
+    'data-mainnet-host-0',
+    ({ status }) => Object.assign(status ?? {}, { conditions }),
+  )
+  room.writes()
+}
+
+test('a file system that grows at the next start has its pod created again where the spec asks', async () => {
+  for (const [restartToResize, writes] of [
+    [false, []],
+    [true, ['DELETE pods mainnet-host-0']],
+  ] as const) {
+    const waits = { ...host, spec: { ...host.spec, storage: { ...storage, restartToResize } } }
+    await waiting(waits)
+    await room.reconcile(waits)
+    assert.deepEqual(room.writes(), writes)
+  }
+})
