@@ -231,7 +231,9 @@ async function restartPod<R extends Workload, F>(
   const { resource, parts, run } = context
   const keyless = { state: currentState(context), keyring }
   const forbidden = await restartKeyless(parts, resource, keyless, run)
-  await restartToResize(parts, resource, currentState(context), run)
+  if (resource.spec.storage.restartToResize) {
+    await restartToResize(parts, resource, currentState(context), run)
+  }
   return { ...stop, found: forbidden === null ? {} : { refusal: forbidden } }
 }
 

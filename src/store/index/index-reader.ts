@@ -77,11 +77,8 @@ function* findInSpan(
   const merged = findInPages((page) => view.readPage(indexLevel.span, first, page), wanted)
   const positions = merged.filter((position) => hasHeight(here, first + heightInSpan(position)))
   for (const height of eachHeight(unmerged)) positions.push(...findInBlock(view, height, wanted))
-  yield* candidatesAt(
-    first,
-    positions.sort((a, b) => a - b),
-    descending,
-  )
+  if (countHeights(unmerged) > 0) positions.sort((a, b) => a - b)
+  yield* candidatesAt(first, positions, descending)
 }
 
 function* candidatesAt(

@@ -78,7 +78,7 @@ function findInSpan(
       positions.push(...findInPages(pagesOf({ height }), wanted))
     }
   }
-  return positions.sort((a, b) => a - b)
+  return single.length === 0 ? positions : positions.sort((a, b) => a - b)
 }
 
 function inOrder(positions: readonly SpanPosition[], descending: boolean): readonly SpanPosition[] {

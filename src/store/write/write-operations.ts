@@ -82,7 +82,7 @@ export function putBlock(
 /** Gets which Views are done with a block as it is put. */
 type OnViewsDone = (done: ViewsDone) => void
 
-/** Of a block above the tail, below which all are that were pruned. */
+/** Whether all that is stored is lower than a block above the tail; all that was pruned is below the tail. */
 function isAboveAll({ blocks }: StoreState, height: number): boolean {
   return height > (blocks.at(-1)?.[1] ?? -1)
 }

@@ -23,19 +23,24 @@ const sizes = (): unknown[] =>
       ?.volumeClaimTemplates ?? []
   ).map(({ metadata, spec }) => [metadata?.name, spec?.resources?.requests?.['storage']])
 
+/** Puts a Host, and has it ready. */
+async function ready(of: Host): Promise<void> {
+  await room.put(of)
+  await room.reconcile(of)
+  await room.start(of)
+  await room.edit<V1StatefulSet & KubernetesObject>('StatefulSet', 'mainnet-host', (set) =>
+    Object.assign(set.status ?? {}, { observedGeneration: set.metadata?.generation }),
+  )
+  await room.reconcile(of)
+}
+
 /** A Host that is ready, whose data is to have more room from now on. */
 async function growing(more: object = {}): Promise<void> {
   const kind = { apiVersion: 'storage.k8s.io/v1', kind: 'StorageClass' }
   room.server.put('/apis/storage.k8s.io/v1/storageclasses/growing', {
     ...{ ...kind, metadata: { name: 'growing' }, allowVolumeExpansion: true },
   } as KubernetesObject)
-  await room.put(host)
-  await room.reconcile(host)
-  await room.start(host)
-  await room.edit<V1StatefulSet & KubernetesObject>('StatefulSet', 'mainnet-host', (set) =>
-    Object.assign(set.status ?? {}, { observedGeneration: set.metadata?.generation }),
-  )
-  await room.reconcile(host)
+  await ready(host)
   await room.edit<Host>('Host', 'mainnet', (live) =>
     Object.assign(live, { spec: { ...larger.spec, ...more } }),
   )
@@ -115,13 +120,7 @@ test('a StatefulSet that somebody else removes leaves its pods to the Host', asy
 
 /** A Host that is ready, whose data has a file system that waits for the next start of its pod since half an hour. */
 async function waiting(waits: Host): Promise<void> {
-  await room.put(waits)
-  await room.reconcile(waits)
-  await room.start(waits)
-  await room.edit<V1StatefulSet & KubernetesObject>('StatefulSet', 'mainnet-host', (set) =>
-    Object.assign(set.status ?? {}, { observedGeneration: set.metadata?.generation }),
-  )
-  await room.reconcile(waits)
+  await ready(waits)
   await room.edit<V1Pod & KubernetesObject>('Pod', 'mainnet-host-0', ({ metadata }) =>
     Object.assign(metadata ?? {}, { creationTimestamp: '2026-01-01T11:00:00Z' }),
   )
