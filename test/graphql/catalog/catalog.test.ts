@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createCatalog, hostCollections } from '../../../src/graphql/catalog/catalog.ts'
 import type { EntityName } from '../../../src/graphql/catalog/entity.ts'
+import type { BlockView } from '../../../src/graphql/rows/block-view.ts'
 import { testNetwork } from '../../support/chain/sealed-blocks.ts'
 import { costOf, openGraphqlRoom } from '../support/graphql-room.ts'
 import { putRows, servedView } from '../support/served-views.ts'
@@ -24,13 +25,34 @@ test('a collection has links to those that are served beside it, and to no other
   assert.deepEqual(linksOf(['Log', 'AttestationRecord']), {})
 })
 
+/** The fields of a collection that are IDs of documents. */
+function idsOf(name: EntityName, served: readonly EntityName[]): string[] {
+  const names = createCatalog(testNetwork, served).get(name)?.attributes.keys() ?? []
+  return [...names].filter((field) => /_id$|ID$/.test(field))
+}
+
+test('a document has a field for the ID of each document that it links to alone', () => {
+  const ids = hostCollections.map((name) => [name, idsOf(name, hostCollections)] as const)
+  assert.deepEqual(Object.fromEntries(ids), {
+    Block: ['_docID'],
+    Transaction: ['_docID', 'block_id'],
+    AccessListEntry: ['_docID', 'transaction_id'],
+    Log: ['_docID', 'block_id', 'transaction_id'],
+    BlockSignature: ['_docID'],
+    SnapshotSignature: ['_docID'],
+    AttestationRecord: ['_docID'],
+  })
+})
+
 test('a link to what is not served has no field for its ID either', () => {
-  const idsOf = (served: readonly EntityName[]): string[] => {
-    const names = createCatalog(testNetwork, served).get('Log')?.attributes.keys() ?? []
-    return [...names].filter((name) => /_id$|ID$/.test(name))
-  }
-  assert.deepEqual(idsOf(['Block', 'Log']), ['_docID', 'block_id'])
-  assert.deepEqual(idsOf(['Log']), ['_docID'])
+  assert.deepEqual(idsOf('Log', ['Block', 'Log']), ['_docID', 'block_id'])
+  assert.deepEqual(idsOf('Log', ['Log']), ['_docID'])
+})
+
+test('snapshots are in no block, and have no attestations', () => {
+  const snapshots = createCatalog(testNetwork, hostCollections).get('SnapshotSignature')
+  assert.equal(snapshots?.rowsIn({} as BlockView), 0)
+  assert.equal(snapshots?.attributes.has('_attestations'), false)
 })
 
 const sharedInBlock: Readonly<Record<string, readonly string[]>> = {
