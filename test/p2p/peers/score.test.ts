@@ -44,8 +44,7 @@ test('honest blocks and time restore slowly, and never above 0', () => {
 test('a ban ends, and a peer that comes back is half way to the next one', () => {
   const { now, scores } = table()
   const offend = (fault: Fault): boolean => scores.fault('p', fault).banned
-  offend('oversize message')
-  assert(offend('oversize message'))
+  for (const isLast of [false, false, false, true]) assert.equal(offend('rejected message'), isLast)
   now.ms += limits.banMs - 1
   assert(scores.isBanned('p'))
   now.ms += 1
