@@ -94,6 +94,9 @@ function fillCluster(): void {
     metadata: { creationTimestamp: '2026-01-01T00:00:00Z' },
   })
   event('c', 'mainnet-frontend', 'of something else')
+  event('d', 'keys-mainnet-generator-4', 'another claim that is gone', {
+    metadata: { creationTimestamp: '2026-01-03T00:00:00Z' },
+  })
   room.server.faults.add(({ path, query }, response) => {
     if (!path.endsWith('/log')) return false
     const before = query['previous'] === 'true' ? 'before' : 'now'
@@ -172,7 +175,7 @@ test('what is in a report can be read: YAML with kinds, lines of logs, versions'
   const events = parseAllDocuments(files.get('events.yaml') ?? '').map(
     (one) => one.toJS().regarding.name,
   )
-  assert.deepEqual(events, ['data-mainnet-generator-3', 'mainnet'])
+  assert.deepEqual(events, ['data-mainnet-generator-3', 'mainnet', 'keys-mainnet-generator-4'])
   const leases = parseAllDocuments(files.get('viewmesh/leases.yaml') ?? '')
   assert.deepEqual(
     leases.map((one) => one.toJS().metadata.name),
