@@ -137,6 +137,11 @@ test('a directory that came is refused for what it claims, before anything is un
   const sum = refusal('their directory does not add up')
   assert.throws(claim(2, 1, rawBytes), sum)
   assert.throws(read(1, Buffer.concat([joinChunks([chunkOf(rows(1))]), Buffer.of(0)])), sum)
+  const full = { length: 1, rawBytes: chunkValuesBytes + 4, stored: Buffer.alloc(chunkValuesBytes) }
+  const tooMany = Math.floor(rowLimits.blockBytes / chunkValuesBytes) + 1
+  const claimed = joinChunks(Array.from({ length: tooMany }, () => full))
+  const found = `the rows of one block take more than ${rowLimits.blockBytes} bytes`
+  assert.throws(read(tooMany, claimed), refusal(found))
 })
 
 test('a directory that came has no more entries than so many rows have chunks', () => {
