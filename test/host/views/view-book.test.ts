@@ -94,6 +94,28 @@ test('each of several Views is found by its own IDs, and no View by those of ano
     )
 })
 
+test('what changes of one View changes nothing of the others, also after a restart', async (t) => {
+  const { book, reopen } = await openBook(t)
+  const [first, second, third] = ['1', '2', '3'].map((digit) =>
+    registration({}, `0x${digit.repeat(40)}`),
+  )
+  assert.ok(first && second && third)
+  for (const each of [first, second, third]) await book.add(each, 'posted')
+  await book.add(second, 'folder')
+  await book.noteRegistered(`0x${'7'.repeat(64)}`, 5)
+  assert.deepEqual(
+    reopen()
+      .list()
+      .map(({ origins }) => origins),
+    [['posted'], ['posted', 'folder'], ['posted']],
+  )
+  const [lowest, kept, highest] = book.list()
+  for (const removed of [lowest, highest]) await book.leave(removed?.id ?? '', 'posted')
+  assert.deepEqual([book.list(), reopen().list()], [[kept], [kept]])
+  await book.cleared(1)
+  assert.deepEqual(reopen().removedSlots(), [3])
+})
+
 test('a View that is there already stays as it is, and nothing is written of it', async (t) => {
   const { book, writes } = await openBook(t)
   const first = await book.add(registration(), 'posted')
