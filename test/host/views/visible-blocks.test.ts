@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import { toEmptyBlocks } from '../../../src/host/views/empty-blocks.ts'
 import { readVisible, visibleHeights } from '../../../src/host/views/visible-blocks.ts'
 import { opaqueBlock } from '../../support/chain/opaque-blocks.ts'
 import { openTestStore } from '../../support/test-store.ts'
@@ -55,5 +56,26 @@ describe('what was reported of new blocks', () => {
       const before = [[1, 3]] as const
       assert.equal(visible.since(before), visible.since(before))
     })
+  })
+})
+
+describe('blocks that were found to be empty', () => {
+  it('are told with all Views that have no rows of them, where they are stored', async (t) => {
+    const store = await openTestStore(t)
+    for (const height of [3, 4, 5]) await store.putBlock(opaqueBlock(height))
+    const found = [
+      { slot: 1, heights: [5, 3, 9] },
+      { slot: 2, heights: [4, 5] },
+      { slot: 6, heights: [5] },
+    ]
+    const empty = store.reader.read((snapshot) => toEmptyBlocks(snapshot, found))
+    const expected = [[5, 1, 2, 6] as const, [3, 1] as const, [4, 2] as const]
+    assert.deepEqual(
+      empty,
+      expected.map(([height, ...slots]) => {
+        const { hash: blockHash, root: documentsRoot } = opaqueBlock(height).header
+        return { height, blockHash, documentsRoot, slots }
+      }),
+    )
   })
 })
