@@ -61,4 +61,22 @@ describe('slots', () => {
     first.release()
     assert.equal((await slots.take(never)).number, first.number)
   })
+
+  test('go to those behind who went away, whether or not it had got one by then', async () => {
+    const slots = open()
+    let held = await slots.take(never)
+    await slots.take(never)
+    for (const isGiven of [false, true]) {
+      const controller = new AbortController()
+      const leaving = slots.take(controller.signal)
+      const staying = slots.take(never)
+      if (isGiven) held.release()
+      controller.abort(new Error('gone'))
+      if (isGiven) (await leaving).release()
+      else await assert.rejects(leaving, /gone/).then(held.release)
+      const next = await staying
+      assert.equal(next.number, held.number)
+      held = next
+    }
+  })
 })
