@@ -94,3 +94,11 @@ test('rows that differ in number or value are others, of one document nothing ca
   assert.deepEqual(await isSame(counting), [false, null])
   assert.deepEqual(await isSame(everyOther), [false, null])
 })
+
+test('lenses are measured over as many documents as asked for, and by how long they run', async (t) => {
+  const run = await openJobs(t, [[log], [log]], counting)
+  const startedAt = performance.now()
+  const found = await run({ kind: 'measure', heights: [1, 2], documents: 5 })
+  assert.ok(found.ms > 0 && found.ms <= performance.now() - startedAt)
+  assert.deepEqual([found.documents, found.memoryBytes], [5, 65_536])
+})
