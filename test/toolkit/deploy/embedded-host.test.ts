@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import type { Terminal } from '../../../src/toolkit/cli/terminal.ts'
@@ -10,6 +10,7 @@ import {
 } from '../../../src/toolkit/deploy/embedded-host.ts'
 import { freePorts } from '../../support/free-port.ts'
 import { testDirectory } from '../../support/test-store.ts'
+import { hurry } from './support/registry-room.ts'
 
 test('a Host of the toolkit is reached on this machine, wherever else it listens', () => {
   const urlOf = (DB_API_ADDR?: string): string =>
@@ -46,8 +47,25 @@ test('a Host that does not start is told with its last five lines, and leaves no
     },
   )
   assert.equal(existsSync(join(folder, 'admin-token')), false)
+  for (const file of ['log', 'keyring-secret'])
+    assert.equal(statSync(join(folder, file)).mode & 0o777, 0o600, file)
   const [, request] = asked.mock.calls.at(-1)?.arguments ?? []
   assert.equal(request?.signal?.aborted, true, 'nobody asks it any more')
+})
+
+test('a Host that does not answer within a minute is given up and ended, and leaves no token', async (t) => {
+  const folder = join(testDirectory(t), 'host')
+  const [port] = await freePorts(1)
+  const env = { DB_API_ADDR: `127.0.0.1:${port}` }
+  const controller = new AbortController()
+  t.after(() => controller.abort())
+  const { signal } = controller
+  hurry(t, 60_001)
+  await assert.rejects(
+    openEmbeddedHost({ env, signal } as Pick<Terminal, 'env' | 'signal'> as Terminal, folder),
+    { code: 'TOOLKIT_HOST_UNREACHABLE' },
+  )
+  assert.equal(existsSync(join(folder, 'admin-token')), false)
 })
 
 test('a Host of the toolkit gets settings, and neither keys nor passwords of wallets', () => {
