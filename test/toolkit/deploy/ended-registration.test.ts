@@ -49,3 +49,19 @@ test('the end of a registration is found from its own height on, and not above',
   assert.deepEqual(await endSince(found.height), found)
   assert.equal(await endSince(found.height + 1), null)
 })
+
+test('the end of a registration is waited for where the chain does not say it yet', async (t) => {
+  const registry = await openDevelopmentRegistry({ acknowledgeMs: null })
+  t.after(() => registry.close())
+  const wire = encodeView({ query: 'Log { data }', sdl: 'type V { data: String }', lenses: [] })
+  const address = await registry.register(`0x${'11'.repeat(20)}`, wire)
+  const { signal } = new AbortController()
+  const asked = t.mock.method(globalThis, 'fetch')
+  const awaited = { address, sinceHeight: 0, withinMs: 60_000 }
+  const found = findEnd({ signal }, registry.cometUrl, awaited)
+  // It is asked for both ways to end, neither of which is there.
+  await Promise.all(asked.mock.calls.map(({ result }) => result))
+  assert.equal(asked.mock.callCount(), 2)
+  await registry.settle({ failed: [address] })
+  assert.equal((await found)?.kind, 'refused')
+})
