@@ -75,6 +75,12 @@ test('view list shows no more than a line of why a View of a stranger cannot be 
   assert.equal(missing, `the lens first has no file ${file}`.slice(0, 300))
 })
 
+test('view init says whether the folder was a project before', async (t) => {
+  const { cwd, run } = await openTestTerminal(t)
+  assert.equal((await run(['view', 'init'])).stdout, `${cwd} is a project now\n`)
+  assert.equal((await run(['view', 'init'])).stdout, `${cwd} is a project already\n`)
+})
+
 test('view list says where there are no Views', async (t) => {
   const { cwd, run } = await openTestTerminal(t)
   await run(['view', 'init'])

@@ -42,6 +42,28 @@ test('a module may be as large as all of a View, and no larger', async (context)
   assert.equal(await add(viewLimits.blob + 1), message)
 })
 
+test('a View has 256 lenses at most, and one more is refused before it is kept', async (context) => {
+  const { run, json, cwd } = await openTestTerminal(context)
+  await json('view', 'init')
+  await json('view', 'init', 'Things')
+  await mkdir(join(cwd, 'lenses'))
+  await copyFile(filter, join(cwd, 'lenses/all.wasm'))
+  const listed = Array.from(
+    { length: 255 },
+    (_, index) => `  - { label: l${index}, file: lenses/all.wasm }\n`,
+  )
+  await writeFile(join(cwd, 'views/Things/view.yaml'), `lenses:\n${listed.join('')}`)
+  const add = ['view', 'add', 'lens', '--name', 'Things', '--path', filter, '--label']
+  const { lenses } = (await json(...add, 'last')) as { lenses: readonly unknown[] }
+  assert.equal(lenses.length, 256)
+  assert.deepEqual(await run([...add, 'other']), {
+    ...{ exitCode: 1, stdout: '' },
+    stderr: 'error: a View has at most 256 lenses\nWhat to do: Remove one first.\n',
+  })
+  const { views } = (await json('view', 'list')) as { views: readonly { revision: number }[] }
+  assert.equal(views[0]?.revision, 3)
+})
+
 test('a View whose query and SDL do not go together is neither made nor changed', async (context) => {
   const { run, json } = await openTestTerminal(context)
   await json('view', 'init')
