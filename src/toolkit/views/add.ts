@@ -1,6 +1,5 @@
 /** `view add`: query, SDL and lenses; each makes the next version. */
 import { ServiceError } from '../../errors.ts'
-import { viewLimits } from '../../views/view.ts'
 import { usageError } from '../cli/exit-code.ts'
 import type { Terminal } from '../cli/terminal.ts'
 import { checkLensLabel } from '../project/names.ts'
@@ -9,7 +8,7 @@ import type { ProjectView, ViewDraft } from '../project/project-view.ts'
 import { parseLensArguments } from './lens-arguments.ts'
 import { type LensSource, readLensSource } from './lens-source.ts'
 import { readTypedPart } from './text-source.ts'
-import { checkQuery, checkSdl, checkTogether } from './view-parts.ts'
+import { checkLensCount, checkQuery, checkSdl, checkTogether } from './view-parts.ts'
 import { printView } from './view-text.ts'
 
 interface CommonFlags {
@@ -63,6 +62,7 @@ export async function addLens(terminal: Terminal, flags: LensFlags): Promise<voi
   const module = await readLensSource(terminal, project, flags)
   const view = await project.change(name, `add lens ${label}`, (before) => {
     checkLabelIsFree(before, label)
+    checkLensCount(before.lenses.length + 1)
     return { ...before, lenses: [...before.lenses, { label, args, ...module }] }
   })
   printView(terminal, view, { json: flags.json, folder: project.folder })
@@ -88,10 +88,6 @@ function checkLabelIsFree({ lenses }: ProjectView, label: string): void {
       `lens with label ${JSON.stringify(label)} already exists`,
       { remedy: 'Choose another label, or remove that lens first.' },
     )
-  if (lenses.length >= viewLimits.lenses)
-    throw new ServiceError('VIEWS_TOO_LARGE', `a View has at most ${viewLimits.lenses} lenses`, {
-      remedy: 'Remove one first.',
-    })
 }
 
 /** Changes the View that `--name` names and prints it. */

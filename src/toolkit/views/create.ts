@@ -9,7 +9,7 @@ import { remarkFolder } from './init.ts'
 import { parseLensArguments } from './lens-arguments.ts'
 import { readLensSource } from './lens-source.ts'
 import { readTextFile } from './text-source.ts'
-import { checkQuery, checkSdl, checkTogether } from './view-parts.ts'
+import { checkLensCount, checkQuery, checkSdl, checkTogether } from './view-parts.ts'
 import { printView } from './view-text.ts'
 
 interface CreateFlags {
@@ -66,6 +66,7 @@ async function fromParts(
 ): Promise<ViewDraft> {
   if (event !== undefined || address !== undefined)
     throw usageError('--event and --address are for --from-abi', 'Give the ABI with --from-abi.')
+  checkLensCount(lens.length)
   const lenses: ViewDraft['lenses'][number][] = []
   for (const text of lens) {
     const { label, path, args } = parseLensFlag(text)

@@ -1,4 +1,5 @@
 /** Query, SDL and modules as they are typed in, checked as a Host checks them. */
+import { ServiceError } from '../../errors.ts'
 import { createViewSelector } from '../../graphql/selection/view-selection.ts'
 import { networkOfQuery } from '../../views/query-network.ts'
 import { parseRowType } from '../../views/row-type.ts'
@@ -16,6 +17,14 @@ export function checkQuery(text: string): void {
 export function checkSdl(text: string): void {
   checkSize('the SDL', Buffer.byteLength(text), viewLimits.sdl)
   parseRowType(text)
+}
+
+/** @throws ServiceError `VIEWS_TOO_LARGE` */
+export function checkLensCount(count: number): void {
+  if (count <= viewLimits.lenses) return
+  throw new ServiceError('VIEWS_TOO_LARGE', `a View has at most ${viewLimits.lenses} lenses`, {
+    remedy: 'Remove one first, or give fewer.',
+  })
 }
 
 /** What only shows where both are there. @throws ServiceError `VIEWS_QUERY_INVALID` */

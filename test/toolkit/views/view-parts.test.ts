@@ -56,12 +56,21 @@ test('a View has 256 lenses at most, and one more is refused before it is kept',
   const add = ['view', 'add', 'lens', '--name', 'Things', '--path', filter, '--label']
   const { lenses } = (await json(...add, 'last')) as { lenses: readonly unknown[] }
   assert.equal(lenses.length, 256)
-  assert.deepEqual(await run([...add, 'other']), {
-    ...{ exitCode: 1, stdout: '' },
-    stderr: 'error: a View has at most 256 lenses\nWhat to do: Remove one first.\n',
-  })
+  const given = Array.from({ length: 257 }, (_, index) => ['--lens', `l${index}:${filter}`])
+  for (const argv of [
+    [...add, 'other'],
+    ['view', 'create', 'Others', ...given.flat()],
+  ])
+    assert.deepEqual(await run(argv), {
+      ...{ exitCode: 1, stdout: '' },
+      stderr:
+        'error: a View has at most 256 lenses\nWhat to do: Remove one first, or give fewer.\n',
+    })
   const { views } = (await json('view', 'list')) as { views: readonly { revision: number }[] }
-  assert.equal(views[0]?.revision, 3)
+  assert.deepEqual(
+    views.map(({ revision }) => revision),
+    [3],
+  )
 })
 
 test('a View whose query and SDL do not go together is neither made nor changed', async (context) => {
