@@ -19,6 +19,7 @@ import {
 import { assertExplained } from '../../docs/support/explained.ts'
 import { captureLog } from '../../support/captured-log.ts'
 import { startAnvil } from '../../support/chain/anvil.ts'
+import { hurry } from '../deploy/support/registry-room.ts'
 import { openLyingNode } from '../support/lying-node.ts'
 import { openTestTerminal } from '../support/test-terminal.ts'
 
@@ -151,6 +152,20 @@ test('a registration that the chain reverts ends with 1 and says what may be why
   assert.match(
     reverted.stderr,
     /the chain reverted the transaction 0x[0-9a-f]{64}\nWhat to do: .*may refuse an account or a node that is registered already/,
+  )
+})
+
+test('a registration that is in no block after two minutes may still be taken, and fails', async (t) => {
+  const [node, anvil] = [await openNode(t, address), await openChain(t)]
+  const lying = await openLyingNode(t, anvil.url, { eth_getTransactionReceipt: () => null })
+  const terminal = await openTestTerminal(t)
+  hurry(t, 60_000)
+  const argv = ['register', '--rpc', lying.url, '--node', node, '--yes']
+  const { exitCode, stdout, stderr } = await terminal.run(argv, { env })
+  assert.deepEqual([exitCode, stdout, lying.sent.length], [3, '', 1])
+  assert.match(
+    stderr,
+    /error: the transaction (0x[0-9a-f]{64}) was sent and is in no block after two minutes\nWhat to do: It may still be taken/,
   )
 })
 
