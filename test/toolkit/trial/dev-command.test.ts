@@ -50,6 +50,25 @@ async function passOn(
   response.writeHead(answer.status).end(Buffer.from(await answer.arrayBuffer()))
 }
 
+/** The URL of a proxy before a Host that refuses some of the Views that are posted, by their number. */
+async function openRefusing(
+  t: TestContext,
+  origin: string,
+  refusal: (posted: number) => string | null,
+): Promise<string> {
+  let posted = 0
+  const proxy = createServer(async (request, response) => {
+    const body = Buffer.concat(await request.toArray())
+    if (request.method === 'POST') posted += 1
+    const message = request.method === 'POST' ? refusal(posted) : null
+    if (message === null) await passOn(origin, request, response, body)
+    else response.writeHead(422).end(JSON.stringify({ message }))
+  })
+  await once(proxy.listen(0, '127.0.0.1'), 'listening')
+  t.after(() => proxy.close())
+  return `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`
+}
+
 const waits = /waiting for changes \(Ctrl-C ends this\)\n/
 
 test('view dev tests again after each change, and keeps the one that passes at the Host', async (t) => {
@@ -172,17 +191,9 @@ test('view dev deploys the same bytes once a Host that was away is there, and sa
 
 test('view dev puts the former version back under its name where the Host refuses the new one', async (t) => {
   const { host, terminal, views, setSdl } = await open(t)
-  let posted = 0
-  const proxy = createServer(async (request, response) => {
-    const body = Buffer.concat(await request.toArray())
-    if (request.method === 'POST') posted += 1
-    if (request.method === 'POST' && posted === 2)
-      response.writeHead(422).end(JSON.stringify({ message: 'not this one' }))
-    else await passOn(host.apiOrigin, request, response, body)
-  })
-  await once(proxy.listen(0, '127.0.0.1'), 'listening')
-  t.after(() => proxy.close())
-  const url = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`
+  const url = await openRefusing(t, host.apiOrigin, (posted) =>
+    posted === 2 ? 'not this one' : null,
+  )
   const dev = startToolkit(['view', 'dev', 'Things', '--host', url], { ...terminal, env })
   t.after(() => dev.interrupt())
   assert.match(await dev.until(waits), /deployed as Things: 0x[0-9a-f]{64} \(0x[0-9a-fA-F]{40}\)\n/)
@@ -198,6 +209,27 @@ test('view dev puts the former version back under its name where the Host refuse
   assert.match(await dev.until(waits), /deployed as Things: 0x[0-9a-f]{64} \(0x[0-9a-fA-F]{40}\)\n/)
   const [next, ...others] = await views()
   assert.deepEqual([next === former[0], others], [false, []])
+  dev.interrupt()
+  assert.equal(await dev.ended, 130)
+})
+
+test('view dev says so where the former version cannot be put back either, and goes on', async (t) => {
+  const { host, terminal, views, setSdl } = await open(t)
+  const url = await openRefusing(t, host.apiOrigin, (posted) =>
+    posted === 2 || posted === 3 ? `not post ${posted}` : null,
+  )
+  const dev = startToolkit(['view', 'dev', 'Things', '--host', url], { ...terminal, env })
+  t.after(() => dev.interrupt())
+  await dev.until(waits)
+  setSdl('type Things { address: String logIndex: Int }')
+  assert.match(
+    await dev.until(waits),
+    /\nthe former version could not be deployed again: .* refuses: not post 3\nerror: .* refuses: not post 2\n/,
+  )
+  assert.deepEqual(await views(), [])
+  setSdl('type Things { logIndex: Int }')
+  assert.match(await dev.until(waits), /deployed as Things: 0x[0-9a-f]{64} /)
+  assert.equal((await views()).length, 1)
   dev.interrupt()
   assert.equal(await dev.ended, 130)
 })
