@@ -41,6 +41,23 @@ test('a revision is kept as JSON that people can read, and read as it was writte
   })
 })
 
+test('a revision keeps the arguments of its lenses, which are texts, or none at all', async (context) => {
+  const { kept, history } = await openHistory(context)
+  const lenses = [null, {}, { src: 'data', value: '0x1' }].map((args, index) => ({
+    ...{ label: `l${index}`, args, sha256: sha256(wasm(1)), bytes: 9 },
+  }))
+  const revision = {
+    ...{ revision: 1, at: '2026-01-01T00:00:00.000Z', cause: 'create', restores: null },
+    ...{ query: null, sdl: null, lenses },
+  }
+  await history.writeRevision('Things', revision)
+  assert.deepEqual(await history.readRevision('Things', 1), revision)
+  const path = join(kept, 'views/Things/000001.json')
+  const text = await readFile(path, 'utf8')
+  await writeFile(path, text.replace('"0x1"', '1'))
+  await assert.rejects(history.readRevision('Things', 1), { code: 'TOOLKIT_HISTORY_DAMAGED' })
+})
+
 test('a revision of another number than its file says, or larger than any, is damaged or refused', async (context) => {
   const { kept, history } = await openHistory(context)
   const revision = {
