@@ -247,6 +247,26 @@ test('a View that went since it was listed is left out', async (t) => {
   assert.doesNotMatch(stdout, /\bB\b/)
 })
 
+test('a Host that answers slowly is asked for two minutes in all, and then given up', async (t) => {
+  const { run } = await openTestTerminal(t)
+  for (const [passedMs, leftMs] of [
+    [119_980, 20],
+    [130_000, 1],
+  ] as const) {
+    let now = 0
+    const clock = t.mock.method(performance, 'now', () => now)
+    const url = await serve(t, (request, response) => {
+      if (request.url !== '/api/v0/views') return
+      now += passedMs
+      response.end(JSON.stringify({ views: [{ id, name: 'A' }] }))
+    })
+    const { exitCode, stderr } = await run(['types', '--host', url])
+    clock.mock.restore()
+    const message = `error: ${url} did not answer in ${leftMs} ms`
+    assert.deepEqual([exitCode, stderr.split('\n')[0]], [3, message])
+  }
+})
+
 test('of names that may be meant those of a Host of up to 128 characters are compared', async (t) => {
   const { run } = await openTestTerminal(t)
   for (const [length, meant] of [
