@@ -184,6 +184,8 @@ describe('blocks without documents', () => {
     const before = store.reader.usedBytes()
     await store.pruneRowsBelow(90)
     await store.pruneRowsBelow(20)
+    // One that comes too late.
+    await store.putRowBlocks([rowBlock(79)])
     store.reader.read((snapshot) => {
       assert.deepEqual(heightsOf(snapshot.rowBlocks), between(90, 100))
       assert.deepEqual(doneOf(snapshot), between(90, 100))
