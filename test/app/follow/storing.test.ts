@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type FollowerState, untilChanged } from '../../../src/app/follow/follow-state.ts'
-import { leaving, wake } from '../../../src/app/follow/storing.ts'
+import { firstMissing, leaving, wake } from '../../../src/app/follow/storing.ts'
 import { notServedState, type WelcomedView } from '../../../src/follow/host-frames.ts'
 import type { DigestSigner } from '../../../src/identity/signature.ts'
 import { decodeStatementExcerpt } from '../../../src/row-votes/statement-excerpt.ts'
@@ -232,6 +232,56 @@ test('a block that another Host sends again has waited since the first one sent 
     assert.deepEqual(failures, isStored ? [[0, 0]] : [])
     assert.equal(state.passed.size, 0)
   }
+})
+
+test('seals of a block at which a View failed are kept with it', async (t) => {
+  const { state, reported } = await openState(t)
+  const [zero, one] = madeBlocks(2)
+  assert.ok(zero && one)
+  const generator = testSigner('a Generator')
+  state.seals.add(zero, [signSeal({ network: testNetwork, ...zero, cids: [] }, generator)])
+  letWait(state, [{ ...zero, rows: null }], { sinceMs: -1_000_000 })
+  sign(state, hostA, [one])
+  await settle(state)
+  assert.deepEqual(state.blocks.sealers(zero), new Set([generator.identity]))
+  assert.deepEqual(reported, ['sealed 0'])
+})
+
+test('of what comes only heights of the hole are stored that were not passed over', async (t) => {
+  const { state, reported } = await openState(t, { hole: { from: 1, to: 2 } })
+  const blocks = madeBlocks(4)
+  const view = state.parts.views.find(madeView) ?? assert.fail('it is not known')
+  await state.blocks.putFailure(view, { ...blockAt(blocks, 0), sinceMs: 0 }, 'it failed')
+  state.passed.add(2)
+  letWait(state, blocks)
+  for (const block of blocks) {
+    sign(state, hostA, [block])
+    await settle(state)
+  }
+  assert.deepEqual(reported, ['height 1'])
+  assert.deepEqual(state.pending.get(madeView)?.list(), [])
+})
+
+test('a hole lacks what is followed, has no rows, and was not passed over', async (t) => {
+  const { state } = await openState(t, { from: 3 })
+  const view = state.parts.views.find(madeView) ?? assert.fail('it is not known')
+  const missing = (from: number): number => firstMissing(state, view, { from, to: 5 })
+  assert.deepEqual([missing(0), missing(4)], [3, 4])
+  state.passed.add(3)
+  assert.equal(missing(0), 4)
+  for (const number of [4, 5]) state.passed.add(number)
+  assert.equal(missing(0), 6)
+})
+
+test('what was signed of a hole is kept while only what is above it comes', async (t) => {
+  const { state } = await openState(t, { hole: { from: 1, to: 1 } })
+  const [, one, , three] = madeBlocks(4)
+  assert.ok(one && three)
+  letWait(state, [three])
+  sign(state, hostA, [one])
+  await settle(state)
+  assert.deepEqual(state.pending.get(madeView)?.list(), [])
+  assert.deepEqual(state.votes.signers(madeView, 1, 1), [hostA.identity])
 })
 
 test('a Host that signed another block there has not gone on above one at which a View failed', async (t) => {
