@@ -193,8 +193,8 @@ test('what a Host signed counts no more once it says that it begins above it', a
 })
 
 test('what others pass on counts of blocks that wait, and of others it is not kept', async (t) => {
-  const opened = await openTestFollower(t, both)
-  await connect(t, opened, B, { feeds: [] })
+  const opened = await openTestFollower(t, { ...both, views: [madeView, otherView] })
+  await connect(t, opened, B, { feeds: [otherView] })
   const a = await connect(t, opened, A)
   const [zero, one] = madeBlocks(2)
   assert.ok(zero && one)
