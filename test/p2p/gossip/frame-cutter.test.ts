@@ -83,6 +83,15 @@ test('a frame has begun with the first byte of its length', () => {
   assert.equal(cutter.isInFrame(), true)
 })
 
+test('a frame of no bytes is passed over, and nobody is asked about it', () => {
+  const { cutter, dropped } = openCutter({ admit: (size) => size > 0 })
+  assert.deepEqual(cutter.cut(lengthOf(0)), [])
+  assert.equal(cutter.isInFrame(), false)
+  const next = Buffer.concat([lengthOf(0), lengthPrefixed(Uint8Array.of(7))])
+  assert.deepEqual(framesOf(cutter, next), [Buffer.of(7)])
+  assert.equal(dropped(), 0)
+})
+
 test('memory grows with what has arrived, whatever length a frame claims', () => {
   const { cutter, held } = openCutter()
   cutter.cut(lengthOf(maxFrameBytes))
