@@ -87,6 +87,12 @@ test('what somebody changes beside that is drift, and put back', async () => {
   await again(2)
   assert.deepEqual(room.writes(), ['PATCH statefulsets mainnet-host'])
   assert.deepEqual(written(), ['DriftCorrected StatefulSet mainnet-host had other spec.replicas.'])
+  await room.edit<KubernetesObject>('Secret', 'mainnet-host-connection', (secret) =>
+    Object.assign(secret, { data: {} }),
+  )
+  await again(2)
+  assert.deepEqual(room.writes(), ['PATCH secrets mainnet-host-connection'])
+  assert.deepEqual(written(), ['DriftCorrected Secret mainnet-host-connection had been changed.'])
 })
 
 test('where somebody changes just that, it is written again, and a new answer reported', async () => {
