@@ -164,3 +164,15 @@ for (const [code, reason, ends, wanted] of [
     assert.match(stderr, wanted)
   })
 }
+
+test('a list of Views that fails for another reason ends the command', async () => {
+  putHost()
+  room.server.faults.add(({ path }, response) => {
+    if (!path.endsWith('/views')) return false
+    send(response, 400, status(400, 'BadRequest', 'no such list'))
+    return true
+  })
+  const { code, stdout, stderr } = await runPlugin(room.client, ['status'])
+  assert.deepEqual([code, stdout], [2, ''])
+  assert.match(stderr, /^error: list views apps: 400 no such list/)
+})
