@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import {
+  hasUnmanagedItems,
   recordedUnmanagedItems,
   removalsOf,
   unmanagedAnnotations,
@@ -61,6 +62,7 @@ test('the object records unmanaged items until they are gone, whichever operator
     ...template([{ name: 'hostx' }, { name: 'hosty' }, host]),
     metadata: { annotations },
   }
+  assert.equal(hasUnmanagedItems(after), true)
   const left = recordedUnmanagedItems(after)
   assert.deepEqual(
     removalsOf(after, [...left, ...left]).filter(({ op }) => op === 'remove'),
@@ -70,6 +72,12 @@ test('the object records unmanaged items until they are gone, whichever operator
       { op: 'remove', path: '/metadata/annotations/viewmesh.io~1strangers' },
     ],
   )
+})
+
+test('an object without unmanaged items has no record of any', () => {
+  const annotations = unmanagedAnnotations([])
+  assert.deepEqual(annotations, {})
+  assert.equal(hasUnmanagedItems({ metadata: { annotations } }), false)
 })
 
 test('items below an item of a list are compared with those of the very item', () => {
@@ -94,6 +102,7 @@ test('an edited record of unmanaged items removes nothing but the record', () =>
     { list: 7, item: { key: 'name' } },
     { list: [...list, null], item: { key: 'name' } },
     { list, item: null },
+    { list: ['spec'], item: { key: 'name', value: 'host' } },
   ]
   for (const text of ['', 'no JSON', '{"a":1}', ...edits.map((one) => JSON.stringify([one]))]) {
     const live = {
