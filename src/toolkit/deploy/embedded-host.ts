@@ -65,7 +65,10 @@ export function keptToken(terminal: Terminal, project: Project): string | null {
   return existsSync(path) ? readFileSync(path, 'utf8').trim() : null
 }
 
-/** @throws ServiceError `TOOLKIT_HOST_ENDED`, `TOOLKIT_HOST_TIMEOUT`, or `TOOLKIT_FILE_REFUSED` where a link is in the folder's place. */
+/**
+ * @throws ServiceError `TOOLKIT_HOST_ENDED`; `TOOLKIT_HOST_UNREACHABLE` where it does not listen in time;
+ *   `TOOLKIT_HOST_TIMEOUT` where it listens and does not respond; `TOOLKIT_FILE_REFUSED` where a link is in the folder's place.
+ */
 export async function openEmbeddedHost(terminal: Terminal, folder: string): Promise<EmbeddedHost> {
   makeOwnFolder(folder)
   if (!existsSync(keyringPath(folder))) writeSecret(keyringPath(folder))
