@@ -130,11 +130,11 @@ for (const [setting, toAddress] of [
   })
 
 test('the node gets the API key in the header that is set, and without a key none', async (t) => {
-  let asked = Promise.withResolvers<IncomingHttpHeaders>()
-  const env = { NODE_RPC_URL: await openFailingNode(t, (headers) => asked.resolve(headers)) }
-  const headersWith = async (more: Readonly<Record<string, string>>) => {
-    asked = Promise.withResolvers()
-    const generator = await openGeneratorInProcess(t, testDirectory(t), { ...env, ...more })
+  // Each has a node of its own, which a last request of the one before does not come to.
+  const headersWith = async (env: Readonly<Record<string, string>>) => {
+    const asked = Promise.withResolvers<IncomingHttpHeaders>()
+    const NODE_RPC_URL = await openFailingNode(t, asked.resolve)
+    const generator = await openGeneratorInProcess(t, testDirectory(t), { NODE_RPC_URL, ...env })
     const headers = await asked.promise
     await generator.close()
     return [headers.authorization, headers['x-node-key']]
