@@ -147,17 +147,22 @@ test('the tables of Hosts and of Views have an empty line between them', async (
   ])
 })
 
+/** Views cannot be listed from now on. */
+function refuseViews(code: number, reason: string): void {
+  room.server.faults.add(({ path }, response) => {
+    if (!path.endsWith('/views')) return false
+    send(response, code, status(code, reason, 'views cannot be listed'))
+    return true
+  })
+}
+
 for (const [code, reason, ends, wanted] of [
   [403, 'Forbidden', 1, /^Views are not shown: list views apps: 403/],
   [404, 'NotFound', 0, /^$/],
 ] as const) {
   test(`Views that cannot be listed (${code}) keep nobody from the status of Hosts`, async () => {
     putHost()
-    room.server.faults.add(({ path }, response) => {
-      if (!path.endsWith('/views')) return false
-      send(response, code, status(code, reason, 'views cannot be listed'))
-      return true
-    })
+    refuseViews(code, reason)
     const { code: ended, stdout, stderr } = await runPlugin(room.client, ['status'])
     assert.equal(ended, ends)
     assert.match(stdout, /^apps +host\/mainnet +True +AllReady /m)
@@ -167,12 +172,8 @@ for (const [code, reason, ends, wanted] of [
 
 test('a list of Views that fails for another reason ends the command', async () => {
   putHost()
-  room.server.faults.add(({ path }, response) => {
-    if (!path.endsWith('/views')) return false
-    send(response, 400, status(400, 'BadRequest', 'no such list'))
-    return true
-  })
+  refuseViews(400, 'BadRequest')
   const { code, stdout, stderr } = await runPlugin(room.client, ['status'])
   assert.deepEqual([code, stdout], [2, ''])
-  assert.match(stderr, /^error: list views apps: 400 no such list/)
+  assert.match(stderr, /^error: list views apps: 400 views cannot be listed/)
 })
