@@ -10,7 +10,7 @@ import {
 } from '../../../src/toolkit/deploy/embedded-host.ts'
 import { freePorts } from '../../support/free-port.ts'
 import { testDirectory } from '../../support/test-store.ts'
-import { hurry } from './support/registry-room.ts'
+import { hurry } from '../support/hurried-clock.ts'
 
 test('a Host of the toolkit is reached on this machine, wherever else it listens', () => {
   const urlOf = (DB_API_ADDR?: string): string =>

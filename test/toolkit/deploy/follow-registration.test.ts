@@ -11,6 +11,7 @@ import {
 } from '../../../src/registry/precompile/registry-client.ts'
 import { followRegistration } from '../../../src/toolkit/deploy/follow-registration.ts'
 import { encodeView } from '../../../src/views/wire.ts'
+import { hurry } from '../support/hurried-clock.ts'
 
 const hex = (bytes: number, digits = '11'): string => `0x${digits.repeat(bytes)}`
 const sent = {
@@ -68,15 +69,6 @@ function statesAt(t: TestContext, ...states: readonly (readonly [number, Status]
   }
 }
 
-/** Ten minutes pass whenever somebody looks at the clock. */
-function hurry(t: TestContext): void {
-  let now = 0
-  t.mock.method(performance, 'now', () => {
-    now += 600_000
-    return now
-  })
-}
-
 test('a reverted transaction ends it, with the reason where the chain says one', async () => {
   const receipt = { ...mined, succeeded: false, address: null }
   const reasons = [
@@ -101,7 +93,7 @@ test('a View that the log of the chain calls by another address is not taken for
 })
 
 test('a transaction that is in no block is given up after two minutes', async (t) => {
-  hurry(t)
+  hurry(t, 600_000)
   assert.deepEqual((await follow({ receipt: null })).failure, {
     code: 'TOOLKIT_REGISTRATION_TIMEOUT',
     message: `${sent.hash} is in no block after two minutes`,
@@ -109,7 +101,7 @@ test('a transaction that is in no block is given up after two minutes', async (t
 })
 
 test('a View that the other chain never acknowledges is given up as still pending', async (t) => {
-  hurry(t)
+  hurry(t, 600_000)
   assert.deepEqual((await follow({ receipt: mined })).failure, {
     code: 'TOOLKIT_REGISTRATION_TIMEOUT',
     message: `${sent.address} is still pending`,

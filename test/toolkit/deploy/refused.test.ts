@@ -6,14 +6,9 @@ import { test } from 'node:test'
 import type { Hex } from 'viem'
 import { privateKeyToAddress } from 'viem/accounts'
 import { until } from '../../support/p2p-room.ts'
+import { hurry } from '../support/hurried-clock.ts'
 import { openLyingNode } from '../support/lying-node.ts'
-import {
-  hurry,
-  openRegistryRoom,
-  type Printed,
-  pendingOf,
-  untilStatus,
-} from './support/registry-room.ts'
+import { openRegistryRoom, type Printed, pendingOf, untilStatus } from './support/registry-room.ts'
 
 /** What is written down of deployments, whatever the chain says now. */
 async function recordedOf({

@@ -16,9 +16,10 @@ import { toViewFile } from '../../../src/views/view-file.ts'
 import { noSender, viewIDs } from '../../../src/views/view-id.ts'
 import { encodeView } from '../../../src/views/wire.ts'
 import { assertExplained } from '../../../test/docs/support/explained.ts'
+import { hurry } from '../support/hurried-clock.ts'
 import { openLyingNode } from '../support/lying-node.ts'
 import { openTestTerminal } from '../support/test-terminal.ts'
-import { hurry, pendingOf } from './support/registry-room.ts'
+import { pendingOf } from './support/registry-room.ts'
 
 const wireOf = (name: string): Uint8Array =>
   encodeView({ query: 'Log { address }', sdl: `type ${name} { address: String }`, lenses: [] })

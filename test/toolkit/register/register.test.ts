@@ -19,7 +19,7 @@ import {
 import { assertExplained } from '../../docs/support/explained.ts'
 import { captureLog } from '../../support/captured-log.ts'
 import { startAnvil } from '../../support/chain/anvil.ts'
-import { hurry } from '../deploy/support/registry-room.ts'
+import { hurry } from '../support/hurried-clock.ts'
 import { openLyingNode } from '../support/lying-node.ts'
 import { openTestTerminal } from '../support/test-terminal.ts'
 

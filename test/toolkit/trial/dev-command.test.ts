@@ -34,39 +34,56 @@ async function open(t: TestContext) {
 
 const json = { 'content-type': 'application/json' }
 
-/** What a proxy before a Host does. */
-async function passOn(
+/** What a Host answers to what came to a proxy before it. */
+function askHost(
   origin: string,
   { method = '', url, headers }: IncomingMessage,
-  response: ServerResponse,
   body: Buffer,
-): Promise<void> {
+): Promise<Response> {
   const authorization = headers.authorization ?? ''
   const sent =
     body.length === 0
       ? { headers: { authorization } }
       : { headers: { authorization, ...json }, body }
-  const answer = await fetch(`${origin}${url}`, { method, ...sent })
+  return fetch(`${origin}${url}`, { method, ...sent })
+}
+
+async function passOn(
+  origin: string,
+  request: IncomingMessage,
+  response: ServerResponse,
+  body: Buffer,
+): Promise<void> {
+  const answer = await askHost(origin, request, body)
   response.writeHead(answer.status).end(Buffer.from(await answer.arrayBuffer()))
 }
 
+/** The URL of a proxy, which a test writes the responses of. */
+async function openProxy(
+  t: TestContext,
+  respond: (request: IncomingMessage, response: ServerResponse, body: Buffer) => unknown,
+): Promise<string> {
+  const proxy = createServer(async (request, response) => {
+    await respond(request, response, Buffer.concat(await request.toArray()))
+  })
+  await once(proxy.listen(0, '127.0.0.1'), 'listening')
+  t.after(() => proxy.close())
+  return `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`
+}
+
 /** The URL of a proxy before a Host that refuses some of the Views that are posted, by their number. */
-async function openRefusing(
+function openRefusing(
   t: TestContext,
   origin: string,
   refusal: (posted: number) => string | null,
 ): Promise<string> {
   let posted = 0
-  const proxy = createServer(async (request, response) => {
-    const body = Buffer.concat(await request.toArray())
+  return openProxy(t, async (request, response, body) => {
     if (request.method === 'POST') posted += 1
     const message = request.method === 'POST' ? refusal(posted) : null
     if (message === null) await passOn(origin, request, response, body)
     else response.writeHead(422).end(JSON.stringify({ message }))
   })
-  await once(proxy.listen(0, '127.0.0.1'), 'listening')
-  t.after(() => proxy.close())
-  return `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`
 }
 
 const waits = /waiting for changes \(Ctrl-C ends this\)\n/
@@ -166,20 +183,13 @@ test('view dev deploys the same bytes once a Host that was away is there, and sa
   const { host, terminal, views } = await open(t)
   const again = Promise.withResolvers<void>()
   let [asked, isAway] = [0, true]
-  const proxy = createServer(async (request, response) => {
-    const body = Buffer.concat(await request.toArray())
+  const url = await openProxy(t, async (request, response, body) => {
     asked += 1
     if (asked === 2) again.resolve()
     if (isAway) response.destroy()
     else await passOn(host.apiOrigin, request, response, body)
   })
-  await once(proxy.listen(0, '127.0.0.1'), 'listening')
-  t.after(() => proxy.close())
-  const { port } = proxy.address() as AddressInfo
-  const dev = startToolkit(['view', 'dev', 'Things', '--host', `http://127.0.0.1:${port}`], {
-    ...terminal,
-    env,
-  })
+  const dev = startToolkit(['view', 'dev', 'Things', '--host', url], { ...terminal, env })
   assert.match(await dev.until(waits), /Things passed\nerror: no answer from /)
   await again.promise
   isAway = false
@@ -236,20 +246,12 @@ test('view dev says so where the former version cannot be put back either, and g
 
 test('view dev shows what the Host warns of', async (t) => {
   const { host, terminal } = await open(t)
-  const proxy = createServer(async (request, response) => {
-    const body = Buffer.concat(await request.toArray())
-    const { method = '', url, headers } = request
-    const answer = await fetch(`${host.apiOrigin}${url}`, {
-      ...{ method, headers: { authorization: `${headers.authorization}`, ...json } },
-      ...(body.length > 0 && { body }),
-    })
+  const url = await openProxy(t, async (request, response, body) => {
+    const answer = await askHost(host.apiOrigin, request, body)
     const warning = { code: 'A_CODE', message: 'two\u001b[2Jlines\nin it', remedy: 'read it' }
     const changed = { ...((await answer.json()) as object), warnings: [warning] }
     response.writeHead(answer.status).end(JSON.stringify(changed))
   })
-  await once(proxy.listen(0, '127.0.0.1'), 'listening')
-  t.after(() => proxy.close())
-  const url = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`
   const dev = startToolkit(['view', 'dev', 'Things', '--host', url], { ...terminal, env })
   assert.match(
     await dev.until(waits),

@@ -51,15 +51,6 @@ export async function openRegistryRoom(
   }
 }
 
-/** So much time passes whenever somebody looks at the clock. */
-export function hurry(t: TestContext, stepMs: number): void {
-  let now = 0
-  t.mock.method(performance, 'now', () => {
-    now += stepMs
-    return now
-  })
-}
-
 /** The newest height of the chain. */
 export async function heightOf({ cometUrl }: DevelopmentRegistry): Promise<number> {
   const response = await fetch(`${cometUrl}/status`)
