@@ -4,6 +4,7 @@ import { test } from 'node:test'
 import type { AcceptedSource } from '../../../src/host/trust/accepted-list.ts'
 import {
   anyoneFailure,
+  hostFailures,
   type TrustFacts,
   trustFailures,
 } from '../../../src/host/trust/trust-failures.ts'
@@ -17,6 +18,7 @@ const nobody: TrustFacts = {
   proven: new Map(),
   file: null,
 }
+const listedSigner: AcceptedSource = { identity: 'a', source: 'setting', peer: null }
 const aHost: PeerIdentity = { role: 'host', identity: '02'.repeat(33) }
 
 const cases: readonly [why: string, facts: Partial<TrustFacts>, said: RegExp][] = [
@@ -93,4 +95,21 @@ test('a file that became unusable keeps its last good list', () => {
   const [failure, ...others] = trustFailures({ ...nobody, mode: 'signers', list, file })
   assert.deepEqual(others, [])
   assert.match(`${failure?.message}`, /line 2 cannot be read; its last good list of 2 stays\./)
+})
+
+test('a file without a problem is no failure', () => {
+  const file = { path: '/etc/identities', values: () => [], problem: () => null }
+  const list = { sources: (): AcceptedSource[] => [listedSigner], changed: () => [] }
+  assert.deepEqual(trustFailures({ ...nobody, list, file }), [])
+  assert.deepEqual(hostFailures({ list, siblings: list, file }), [])
+  assert.deepEqual(hostFailures({ list, siblings: list, file: null }), [])
+})
+
+test('a file of Hosts that is not there is a failure', () => {
+  const file = { path: '/etc/hosts', values: () => [], problem: () => 'ENOENT' }
+  const [failure, ...others] = hostFailures({ list: nobody.list, siblings: nobody.list, file })
+  assert.ok(failure)
+  assertExplained(failure)
+  assert.equal(failure.code, 'HOST_TRUSTED_HOSTS_FILE_UNUSABLE')
+  assert.deepEqual(others, [])
 })

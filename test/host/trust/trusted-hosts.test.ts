@@ -3,7 +3,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { SignersFile } from '../../../src/host/trust/signers-file.ts'
 import { openTrustedHosts, type TrustedHosts } from '../../../src/host/trust/trusted-hosts.ts'
-import type { StoreWriter } from '../../../src/store/store.ts'
+import { runtimeVersion } from '../../../src/lens/program/run-limits.ts'
+import type { RowVoters, StoreWriter } from '../../../src/store/store.ts'
 import { assertExplained } from '../../docs/support/explained.ts'
 import { type CapturedLog, captureLog } from '../../support/captured-log.ts'
 import { testSigner } from '../../support/chain/sealed-blocks.ts'
@@ -14,6 +15,8 @@ const [own, listed, written, proven] = ['own', 'listed', 'written', 'proven'] as
 
 /** Whose statements the writer was told to take in last. */
 let given: readonly string[] = []
+/** Whose statements count in answers of this process. */
+let counted: RowVoters | null = null
 
 function open(
   store: StoreWriter,
@@ -30,7 +33,13 @@ function open(
       given = identities
     },
   }
-  const parts = { log, writer, reader: store.reader, file, onFatal }
+  const reader = {
+    ...store.reader,
+    countRowVotesOf: (voters: RowVoters) => {
+      counted = voters
+    },
+  }
+  const parts = { log, writer, reader, file, onFatal }
   return openTrustedHosts({ listed: settings, own }, parts)
 }
 
@@ -44,6 +53,8 @@ test('Hosts of setting, file and bootstrap peers are accepted, the Host itself n
   const store = await openTestStore(t)
   const inFile: string[] = [written, own]
   const hosts = open(store, { settings: [own, listed], file: fileOf(inFile) })
+  assert.deepEqual(given, [listed, written])
+  assert.deepEqual(counted, { hosts: new Set([own, listed, written]), runtime: runtimeVersion })
   hosts.prove('a peer', proven)
   hosts.prove('itself', own)
   assert.deepEqual(hosts.sources(), [
@@ -54,6 +65,7 @@ test('Hosts of setting, file and bootstrap peers are accepted, the Host itself n
   assert.deepEqual(given, [listed, written, proven])
   inFile[0] = 'rewritten'
   hosts.onFile()
+  assert.deepEqual(given, [listed, 'rewritten', proven])
   hosts.keepPeers([])
   assert.deepEqual(
     hosts.sources().map(({ identity }) => identity),
