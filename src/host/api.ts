@@ -45,12 +45,19 @@ export function openHostGraphql(
   )
 }
 
-/** Listens on the API port and on the playground's, one above. Throws SERVICE_PORT_UNAVAILABLE. */
+/**
+ * Listens on the API port and on the playground's, one above, which is there before the API answers.
+ * @throws ServiceError `SERVICE_PORT_UNAVAILABLE`
+ */
 export async function openHostApi(
   { apiAddress, adminToken }: HostSettings,
   { log, registry, graphql, views, folder, hostRegistry }: HostApiParts,
 ): Promise<Api> {
   const subscriptions = openSubscriptions(defaultSubscriptionLimits, { log, registry, graphql })
+  const playground = await openHttpServer(playgroundListen(apiAddress), {
+    log,
+    routes: (server) => playgroundRoutes(server, graphql, { subscriptions }),
+  })
   const api = await openHttpServer(
     { address: apiAddress, setting: 'DB_API_ADDR' },
     {
@@ -65,12 +72,8 @@ export async function openHostApi(
         })
       },
     },
-  )
-  const playground = await openHttpServer(playgroundListen(apiAddress), {
-    log,
-    routes: (server) => playgroundRoutes(server, graphql, { subscriptions }),
-  }).catch(async (error: unknown) => {
-    await api.close()
+  ).catch(async (error: unknown) => {
+    await playground.close()
     throw error
   })
   return {
