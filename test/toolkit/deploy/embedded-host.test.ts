@@ -9,6 +9,7 @@ import {
   openEmbeddedHost,
 } from '../../../src/toolkit/deploy/embedded-host.ts'
 import { freePorts } from '../../support/free-port.ts'
+import { until } from '../../support/p2p-room.ts'
 import { testDirectory } from '../../support/test-store.ts'
 import { hurry } from '../support/hurried-clock.ts'
 
@@ -51,6 +52,8 @@ test('a Host that does not start is told with its last five lines, and leaves no
     assert.equal(statSync(join(folder, file)).mode & 0o777, 0o600, file)
   const [, request] = asked.mock.calls.at(-1)?.arguments ?? []
   assert.equal(request?.signal?.aborted, true, 'nobody asks it any more')
+  // Nor is what would end it with this process there any more.
+  await until(() => readFileSync(`/proc/self/task/${process.pid}/children`, 'utf8') === '')
 })
 
 test('a Host that does not answer within a minute is given up and ended, and leaves no token', async (t) => {
