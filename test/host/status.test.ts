@@ -64,6 +64,14 @@ test('a Host without a block is behind a replica that has more than 64', async (
   assert.equal(status.gauges.siblings(), 1)
 })
 
+test('a Host is behind no replica whose blocks it has from before it was started again', async (t) => {
+  const { status, store } = await besideReplica(t, 70)
+  await store.putSealedBlock(opaqueBlock(6))
+  assert.equal(status.state().unready?.reason, 'behind-sibling')
+  status.report({ reader: store.reader })
+  assert.equal(status.state().unready, null)
+})
+
 test('a Host whose newest blocks gave way stays as ready as it was', async (t) => {
   const { status, store } = await besideReplica(t, 70)
   for (const height of [4, 5]) await store.putSealedBlock(opaqueBlock(height))
