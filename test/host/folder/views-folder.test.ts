@@ -39,6 +39,14 @@ test('Views come and go with their files, in a volume that changes as Kubernetes
   assert.deepEqual(room.checked.toSorted(), ['A', 'B', 'C'])
 })
 
+test('a folder is read as soon as the Host starts, however seldom it is looked at then', async (t) => {
+  const room = await openFolderRoom(t, { pollIntervalMs: 60_000 })
+  await put(room.path, viewFileOf('A'))
+  const folder = await room.open()
+  await until(() => folder.report()?.last_read != null)
+  assert.deepEqual(room.names(), ['A'])
+})
+
 test('a View that is posted and lies in the folder is one, and goes with the later of both', async (t) => {
   const room = await openFolderRoom(t)
   const file = viewFileOf('Both')
@@ -163,6 +171,19 @@ test('beyond MAX_VIEWS nothing is checked, and what has no room comes when there
   )
   await until(() => folder.report()?.refused === 5 && room.names().length === 3)
   assert.equal(room.views.list().filter(({ id }) => served.has(id)).length, 2)
+})
+
+test('a file without room is served once another local View has gone, whatever is registered', async (t) => {
+  const room = await openFolderRoom(t, { maxViews: 1 })
+  const { report } = await room.views.register(registrationOf('Posted'), 'posted')
+  await put(room.path, viewFileOf('Waits'))
+  const folder = await room.open()
+  await until(() => folder.report()?.refused === 1)
+  const far = registrationOf('Far', 'Arbitrum__One__Log { address }')
+  await room.views.register({ ...far, registeredAt: 7 }, 'registry')
+  await room.views.withdraw(report.id, 'posted')
+  await until(() => folder.report()?.served === 1)
+  assert.deepEqual(room.names(), [null, 'Waits'])
 })
 
 interface NamedFile {

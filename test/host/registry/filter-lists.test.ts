@@ -77,3 +77,16 @@ test('a file that changes counts as it is by the time that its change is told', 
   write('deny', ['A', 'B'])
   assert.deepEqual(await denying, ['denied', 'denied', 'allowed'])
 })
+
+test('no file is looked at any more once the lists are closed', async (t) => {
+  const begun = t.mock.method(globalThis, 'setInterval')
+  const ended = t.mock.method(globalThis, 'clearInterval')
+  const { filters } = await open(t, { allow: ['A'], deny: ['B'] })
+  const looking = begun.mock.calls.map(({ result }) => result)
+  assert.equal(looking.length, 2)
+  filters.close()
+  assert.deepEqual(
+    ended.mock.calls.map(({ arguments: [timer] }) => timer),
+    looking,
+  )
+})

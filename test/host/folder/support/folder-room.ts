@@ -67,12 +67,14 @@ export async function openFolderRoom(
   t: TestContext,
   {
     maxViews = 100,
+    pollIntervalMs = 5,
     onCheck = async () => undefined,
     onFatal = (error) => {
       throw error
     },
   }: {
     maxViews?: number
+    pollIntervalMs?: number
     /** Is called before a View is checked, with the name of its type. */
     onCheck?: (type: string) => Promise<void>
     onFatal?: (error: unknown) => void
@@ -121,7 +123,7 @@ export async function openFolderRoom(
     async open(viewsDir = path) {
       metrics.clear()
       const folder = await openViewsFolder(
-        { viewsDir, pollIntervalMs: 5 },
+        { viewsDir, pollIntervalMs },
         { log, registry: metrics, views, checker, onFatal },
       )
       opened.push(folder)
