@@ -171,6 +171,8 @@ describe('the network', () => {
       'Sepolia',
       'known',
     ])
+    const renamed = names({ CHAIN_NAME: 'Arbitrum' }, 'Local__Devnet')
+    assert.deepEqual(renamed, ['Arbitrum', 'Mainnet', 'known'])
     assert.deepEqual(names({}, 'Local__Devnet'), ['Local', 'Devnet', 'known'])
     assert.deepEqual(names({}, null), ['Ethereum', 'Mainnet', 'guessed'])
   })
