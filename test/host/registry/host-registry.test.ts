@@ -11,6 +11,34 @@ import { testNetwork } from '../../support/chain/sealed-blocks.ts'
 import { until } from '../../support/p2p-room.ts'
 import { openTestStore, testDirectory } from '../../support/test-store.ts'
 
+test('a Host that closes looks at neither its lists nor its Views any more', async (t) => {
+  const { reader, putRecord } = await openTestStore(t)
+  const begun = t.mock.method(globalThis, 'setInterval')
+  const ended = t.mock.method(globalThis, 'clearInterval')
+  const home = testDirectory(t)
+  const files = ['allow', 'deny'].map((name) => join(home, name))
+  for (const file of files) writeFileSync(file, '')
+  const [registryAllowFile = '', registryDenyFile = ''] = files
+  const lists = { registryAllow: [], registryAllowFile, registryDeny: [], registryDenyFile }
+  const urls = { registryLcdUrl: null, registryRpcUrl: null }
+  const noViews: Partial<HostViews> = { list: () => [], kept: () => [], onLocal: () => undefined }
+  const registry = await openHostRegistry(
+    { ...lists, ...urls, maxViews: 3, registryMaxMb: 1, network: testNetwork },
+    {
+      ...{ log: captureLog().log, registry: new Registry(), reader, writer: { putRecord } },
+      views: noViews as HostViews,
+      onFatal: (error) => assert.fail(String(error)),
+    },
+  )
+  const timers = begun.mock.calls.map(({ result }) => result)
+  assert.equal(timers.length, 3)
+  await registry.close()
+  assert.deepEqual(
+    new Set(ended.mock.calls.map(({ arguments: [timer] }) => timer)),
+    new Set(timers),
+  )
+})
+
 test('a Host decides at its start, after a local View or a list has changed, and each 10 seconds', async (t) => {
   t.mock.timers.enable({ apis: ['setInterval'] })
   const { reader, putRecord } = await openTestStore(t)
