@@ -264,6 +264,20 @@ const registration: Registration = {
   wire: encodeView({ ...body, lenses: [] }),
 }
 
+test('the Views of before are served from the start, those of other chains being kept', async (t) => {
+  const store = await openTestStore(t)
+  const { views } = await openRoutes(t, { store, maxViews: 3 })
+  const far = encodeView({ ...body, query: 'Arbitrum__One__Log { address }', lenses: [] })
+  await views.register({ ...registration, wire: far }, 'posted')
+  await views.register(registration, 'posted')
+  const again = await openRoutes(t, { store, maxViews: 3 })
+  assert.deepEqual(again.calls, ['serve Seen', 'views Seen'])
+  assert.deepEqual(
+    again.views.list().map(({ state }) => state),
+    ['foreign', 'backfilling'],
+  )
+})
+
 test('a View of the folder is not removed by a request, and stays when it was posted as well', async (t) => {
   const { ask, calls, views } = await openRoutes(t)
   const { report } = await views.register(registration, 'folder')
