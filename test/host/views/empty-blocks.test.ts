@@ -5,7 +5,7 @@ import fc from 'fast-check'
 import { erc20Abi } from 'viem'
 import { wantedDocuments } from '../../../src/compute/wanted-documents.ts'
 import { createViewSelector } from '../../../src/graphql/selection/view-selection.ts'
-import { createBlockIndexes } from '../../../src/host/views/empty-blocks.ts'
+import { createBlockIndexes, toEmptyBlocks } from '../../../src/host/views/empty-blocks.ts'
 import type { HostedView } from '../../../src/host/views/hosted-view.ts'
 import { indexNeeds } from '../../../src/host/views/index-needs.ts'
 import { prepareProgram } from '../../../src/lens/program/program.ts'
@@ -153,6 +153,27 @@ describe('blocks without rows of a View', () => {
       const views = Array.from({ length: 101 }, () => hasNeeded(needs, indexes.at(block.number)))
       assert.deepEqual(views, [...Array(100).fill(false), true])
     })
+  })
+
+  it('are named with the Views that have none, but for blocks that are gone', async (t) => {
+    const store = await openTestStore(t, null)
+    const blocks = engineChain(3)
+    for (const block of blocks) await store.putSealedBlock(block)
+    const found = [
+      { slot: 7, heights: [102, 103, 100] },
+      { slot: 8, heights: [100] },
+    ]
+    const [lowest, highest] = [0, 2].map((index) => {
+      const { number: height, hash: blockHash, root } = blocks[index]?.header ?? assert.fail()
+      return { height, blockHash, documentsRoot: root }
+    })
+    assert.deepEqual(
+      store.reader.read((snapshot) => toEmptyBlocks(snapshot, found)),
+      [
+        { ...highest, slots: [7] },
+        { ...lowest, slots: [7, 8] },
+      ],
+    )
   })
 
   it('are the same by the writer, which marks them as it stores them', async (t) => {
@@ -334,6 +355,38 @@ describe('new blocks without rows of a View', () => {
     assert.deepEqual(live.rows(), (await openCrowd(t, blocks)).rows())
     const text = await live.room.registry.metrics()
     assert.match(text, /^viewmesh_host_view_blocks_total\{stage="live",outcome="done"\} 100$/m)
+  })
+
+  it('are done without a job as well where they came before the lenses had shown that they work', async (t) => {
+    const marked = new Map<number, number[]>()
+    const room = await openEngineRoom(t, {
+      through: (writer) => ({
+        ...writer,
+        putEmptyViewBlocks: async (blocks) => {
+          for (const { height, slots } of blocks)
+            for (const slot of slots) marked.set(slot, [...(marked.get(slot) ?? []), height])
+          return await writer.putEmptyViewBlocks(blocks)
+        },
+      }),
+    })
+    const views = crowd()
+    for (const view of views) room.engine.serve(view)
+    const blocks = engineChain(12)
+    await room.put(blocks)
+    const isDone = ({ done }: { done: readonly (readonly number[])[] }): boolean =>
+      done.length === 1 && String(done[0]) === '100,111'
+    for (const view of views) await room.until(view, isDone)
+    await room.engine.close()
+    assert.deepEqual([...marked.keys()].toSorted(), [1, 2, 5])
+    for (const heights of marked.values()) {
+      // The first job of a View has four blocks at most.
+      assert.ok(heights.length >= 8)
+      assert.equal(new Set(heights).size, heights.length)
+    }
+    const text = await room.registry.metrics()
+    assert.match(text, /^viewmesh_host_view_blocks_total\{stage="live",outcome="done"\} 60$/m)
+    const rows = views.map(({ slot }) => rowBytes(room.store, slot))
+    assert.deepEqual(rows, (await openCrowd(t, blocks)).rows())
   })
 
   it('are done in the transaction that stores them, until their View is removed', async (t) => {

@@ -27,14 +27,15 @@ test('a View is posted by its wire bytes, as base64 or hex', () => {
 test('a View is posted by its parts, and arguments as text stay as they are', () => {
   const sender = `0x${'Ab'.repeat(20)}`
   const lens = { wasm: Buffer.from(wasm).toString('base64') }
-  const lenses = [lens, { ...lens, args: { a: '1' } }, { ...lens, args: '{ "a": "1" }' }]
+  const some = [null, { a: '1' }, '{ "a": "1" }'].map((args) => ({ ...lens, args }))
+  const lenses = [lens, ...some]
   const registration = readViewRequest({ ...view, lenses, sender })
   assert.equal(registration.sender, sender)
   const read = decodeView(registration.wire)
   assert.deepEqual([read.query, read.sdl], [view.query, view.sdl])
   assert.deepEqual(
     read.lenses.map((each) => each.args),
-    ['', '{"a":"1"}', '{ "a": "1" }'],
+    ['', '', '{"a":"1"}', '{ "a": "1" }'],
   )
   for (const each of read.lenses) assert.deepEqual(new Uint8Array(each.wasm), wasm)
 })
