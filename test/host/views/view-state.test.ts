@@ -53,6 +53,8 @@ test('a View is described by its rows, what is left and how fast it goes', () =>
     ...{ name: 'live', rows: 7, bytes: 99, done: [[11, 20]], rowsFrom: 11 },
     ...{ blocksLeft: 0, blocksFailed: 0, blocksPerSecond: null, costMs: 2, failure: null },
   })
+  const nearly = stateOf({ done: [[11, 19]] })
+  assert.deepEqual([nearly.blocksLeft, nearly.blocksPerSecond], [1, 5])
 })
 
 test('a View waits until it is known what is stored of it, and a block is done or failed', () => {
@@ -72,6 +74,8 @@ test('blocks have failed of a View as long as they are stored', () => {
   const left = stateOf({ failed, done })
   assert.deepEqual([left.name, left.blocksFailed, left.failure], ['failed', 2, lastFailure])
   assert.equal(stateOf({ failed, done, isReady: false }).failure, null)
+  const one = stateOf({ failed: [[11, 11]], done: [[12, 20]] })
+  assert.deepEqual([one.blocksFailed, one.failure], [1, lastFailure])
 })
 
 test('of several failures of a View the one that keeps it from its work is shown', () => {
