@@ -90,6 +90,7 @@ describe('a place', () => {
 
 describe('of thousands of Views', () => {
   const many = Array.from({ length: 3_998 }, (_, index) => listed(`n${index}`, 10 + index))
+  const newestFirst = many.toReversed()
 
   test('allowed ones are remembered, and denied and refused ones forgotten first', () => {
     const candidates = open({
@@ -97,7 +98,10 @@ describe('of thousands of Views', () => {
       standing: { Allowed: 'allowed', Denied: 'denied' },
     })
     const late = listed('allowed', 99_999, 'Allowed')
-    candidates.add([late, listed('denied', 1, 'Denied'), listed('refused', 2), ...many])
+    const others = [listed('denied', 1, 'Denied'), listed('refused', 2), ...newestFirst]
+    candidates.add(others)
+    assert.ok(candidates.get('denied') !== undefined, 'there may be 4,000 for a while')
+    candidates.add([late])
     assert.equal(candidates.get('denied'), undefined)
     assert.equal(candidates.get('refused'), undefined)
     assert.deepEqual(candidates.get('allowed'), late)

@@ -5,7 +5,7 @@ import fc from 'fast-check'
 import { erc20Abi } from 'viem'
 import { wantedDocuments } from '../../../src/compute/wanted-documents.ts'
 import { createViewSelector } from '../../../src/graphql/selection/view-selection.ts'
-import { createBlockIndexes, toEmptyBlocks } from '../../../src/host/views/empty-blocks.ts'
+import { createBlockIndexes } from '../../../src/host/views/empty-blocks.ts'
 import type { HostedView } from '../../../src/host/views/hosted-view.ts'
 import { indexNeeds } from '../../../src/host/views/index-needs.ts'
 import { prepareProgram } from '../../../src/lens/program/program.ts'
@@ -153,27 +153,6 @@ describe('blocks without rows of a View', () => {
       const views = Array.from({ length: 101 }, () => hasNeeded(needs, indexes.at(block.number)))
       assert.deepEqual(views, [...Array(100).fill(false), true])
     })
-  })
-
-  it('are named with the Views that have none, but for blocks that are gone', async (t) => {
-    const store = await openTestStore(t, null)
-    const blocks = engineChain(3)
-    for (const block of blocks) await store.putSealedBlock(block)
-    const found = [
-      { slot: 7, heights: [102, 103, 100] },
-      { slot: 8, heights: [100] },
-    ]
-    const [lowest, highest] = [0, 2].map((index) => {
-      const { number: height, hash: blockHash, root } = blocks[index]?.header ?? assert.fail()
-      return { height, blockHash, documentsRoot: root }
-    })
-    assert.deepEqual(
-      store.reader.read((snapshot) => toEmptyBlocks(snapshot, found)),
-      [
-        { ...highest, slots: [7] },
-        { ...lowest, slots: [7, 8] },
-      ],
-    )
   })
 
   it('are the same by the writer, which marks them as it stores them', async (t) => {

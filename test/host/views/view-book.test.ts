@@ -179,6 +179,20 @@ test('a registered View takes the room of a local one when it becomes one', asyn
   assert.deepEqual([isNew, view.origins, view.registeredAt], [false, ['registry', 'posted'], 5])
 })
 
+test('a registered View has room where there is some beside all others, a local one beside those', async (t) => {
+  const { book } = await openBook(t, { maxViews: 1 })
+  const registered = (digit: string): Registration => {
+    return { ...registration({}, `0x${digit.repeat(40)}`), registeredAt: 5 }
+  }
+  await book.add(registered('1'), 'registry')
+  await assert.rejects(book.add(registered('2'), 'registry'), {
+    code: 'HOST_VIEWS_FULL',
+    message: 'the Host serves 1 Views, of at most 1',
+  })
+  await book.add(registration(), 'posted')
+  assert.equal(book.list().length, 2)
+})
+
 test('a local View takes no further room when it becomes a registered one', async (t) => {
   const { book } = await openBook(t, { maxViews: 1 })
   const { view } = await book.add(registration(), 'posted')
