@@ -1,0 +1,74 @@
+/** What a Host leaves behind that is closed: no timer, whichever files it looks at. */
+import assert from 'node:assert/strict'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { openHostInProcess } from '../support/host-in-process.ts'
+import { testDirectory } from '../support/test-store.ts'
+
+const sources = new URL('../../src/', import.meta.url).pathname
+
+/** The place in our sources that asked for a timer; null where a library did. */
+function placeOf({ stack = '' }: Error): string | null {
+  const [, , ...callers] = stack.split('\n')
+  const caller = callers.find((line) => !line.includes('node:internal/test_runner/')) ?? ''
+  return caller.includes(sources) ? caller.slice(caller.indexOf(sources) + sources.length) : null
+}
+
+/** Where timers were begun that were not ended, nor are over by themselves. */
+function watchTimers(t: TestContext): () => string[] {
+  const running = new Map<unknown, string>()
+  const { setInterval: repeat, clearInterval: end, setTimeout: once } = globalThis
+  const note = (timer: NodeJS.Timeout, place: string | null): NodeJS.Timeout => {
+    if (place !== null) running.set(timer, place)
+    return timer
+  }
+  t.mock.method(globalThis, 'setInterval', (...given: Parameters<typeof repeat>) =>
+    note(repeat(...given), placeOf(new Error())),
+  )
+  type Timed = (
+    run: (...values: unknown[]) => void,
+    ...given: [ms?: number, ...unknown[]]
+  ) => unknown
+  const later: Timed = (run, ...given) => {
+    const over = (...values: unknown[]): void => {
+      running.delete(timer)
+      run(...values)
+    }
+    const timer = note(once(over, ...given), placeOf(new Error()))
+    return timer
+  }
+  t.mock.method(globalThis, 'setTimeout', later)
+  for (const name of ['clearInterval', 'clearTimeout'] as const)
+    t.mock.method(globalThis, name, (timer: Parameters<typeof end>[0]) => {
+      running.delete(timer)
+      end(timer)
+    })
+  return () => [...running.values()]
+}
+
+test('a Host that is closed looks at nothing any more', async (t) => {
+  const running = watchTimers(t)
+  const home = testDirectory(t)
+  const folder = join(home, 'views')
+  mkdirSync(folder)
+  const names = [
+    ...['BOOTSTRAP_PEERS_FILE', 'P2P_ANNOUNCE_FILE', 'HOST_SIBLINGS_FILE'],
+    ...['HOST_TRUSTED_SIGNERS_FILE', 'HOST_TRUSTED_HOSTS_FILE'],
+    ...['REGISTRY_ALLOW_FILE', 'REGISTRY_DENY_FILE'],
+  ]
+  const files = names.map((name) => [name, join(home, name)] as const)
+  for (const [, path] of files) writeFileSync(path, '')
+  const host = await openHostInProcess(t, home, {
+    ...Object.fromEntries(files),
+    HOST_TRUST: 'signers',
+    HOST_VIEWS_DIR: folder,
+    REGISTRY_LCD_URL: 'http://127.0.0.1:1',
+    GENERATOR_SCHEMA_URL: 'http://127.0.0.1:1',
+  })
+  await host.opened
+  const before = running()
+  assert.ok(before.length > names.length, before.join())
+  await host.close()
+  assert.deepEqual(running(), [])
+})
