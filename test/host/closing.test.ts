@@ -1,4 +1,4 @@
-/** What a Host leaves behind that is closed: no timer, whichever files it looks at. */
+/** How a Host is closed: what it says meanwhile, and that nothing of it goes on. */
 import assert from 'node:assert/strict'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -71,4 +71,33 @@ test('a Host that is closed looks at nothing any more', async (t) => {
   assert.ok(before.length > names.length, before.join())
   await host.close()
   assert.deepEqual(running(), [])
+})
+
+test('a Host that closes is not ready any more, and says how it is until nothing else is open', async (t) => {
+  const host = await openHostInProcess(t, testDirectory(t), {
+    REGISTRY_LCD_URL: 'http://127.0.0.1:1',
+  })
+  await host.opened
+  const said: (readonly [string, string])[] = []
+  await host.close(async (name) => {
+    if (name === 'health server' || name === 'metrics') return
+    const { report } = await host.health()
+    const ready = await fetch(`${host.healthUrl}/ready`)
+    assert.ok((await fetch(`${host.healthUrl}/metrics`)).ok, `metrics after ${name}`)
+    const facts = {
+      ready: ready.ok,
+      peers: report.p2p.self !== undefined,
+      store: report.defradb_connected,
+    }
+    const names = Object.entries(facts).flatMap(([fact, isSo]) => (isSo ? [fact] : []))
+    said.push([name, names.join(' and ')])
+  })
+  const ofRows = ['log of rows', 'row disagreements', 'views folder', 'row signer']
+  const withStore = ['report of peers', 'mesh', 'api', 'registry', ...ofRows, 'views', 'trust']
+  const withNothing = ['status', 'volume watch', 'reader', 'writer', 'schema']
+  assert.deepEqual(said, [
+    ...['readiness', 'failure log'].map((name) => [name, 'peers and store']),
+    ...withStore.map((name) => [name, 'store']),
+    ...withNothing.map((name) => [name, '']),
+  ])
 })

@@ -15,7 +15,8 @@ interface HostInProcess {
   /** Settles when everything is open; the ports answer earlier. */
   readonly opened: Promise<HostProgram>
   health(): Promise<{ status: number; report: HealthReport }>
-  close(): Promise<void>
+  /** Is told the name of each part that has been closed. */
+  close(onClosed?: (name: string) => Promise<void>): Promise<void>
 }
 
 /** Opens a Host of the network `Local__Devnet` that keeps its data in `home`; closed after the test. */
@@ -41,7 +42,7 @@ export async function openHostInProcess(
     },
   })
   const captured = captureLog()
-  const parts: Closeable[] = []
+  const parts: { readonly name: string; readonly part: Closeable }[] = []
   const stopping = new AbortController()
   const opened = openHost(loaded, {
     log: captured.log,
@@ -50,19 +51,22 @@ export async function openHostInProcess(
     running: {
       signal: stopping.signal,
       fail: (error) => captured.log.fatal({ err: error }, 'failed'),
-      own: (_name, part) => {
-        parts.push(part)
+      own: (name, part) => {
+        parts.push({ name, part })
         return part
       },
     },
   })
   opened.catch(() => undefined)
-  const close = async (): Promise<void> => {
+  const close: HostInProcess['close'] = async (onClosed) => {
     stopping.abort()
     await opened.catch(() => undefined)
-    for (let part = parts.pop(); part !== undefined; part = parts.pop()) await part.close()
+    for (let last = parts.pop(); last !== undefined; last = parts.pop()) {
+      await last.part.close()
+      await onClosed?.(last.name)
+    }
   }
-  t.after(close)
+  t.after(() => close())
   const healthUrl = `http://127.0.0.1:${healthPort}`
   return {
     captured,

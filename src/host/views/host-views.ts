@@ -76,10 +76,13 @@ export function openHostViews(
     clearRows: writer.clearView,
     onFatal,
   })
+  // How they stand is asked, at `/health` and `/metrics`, also when the store cannot be read any more.
   let isClosing = false
-  declareViewStates(registry, () => (isClosing ? [] : views.list().map(({ state }) => state)))
+  const list: HostViews['list'] = () => (isClosing ? [] : views.list())
+  declareViewStates(registry, () => list().map(({ state }) => state))
   return {
     ...views,
+    list,
     close: async () => {
       isClosing = true
       await Promise.all([engine.close(), streams.close(), checker.rest()])

@@ -49,6 +49,7 @@ test('the metric of Views counts each by its state, those of other chains too', 
   assert.deepEqual(await counts(), ['foreign"} 2', 'live"} 1', 'waiting"} 1'])
   await views.remove(report.id)
   assert.deepEqual(await counts(), ['foreign"} 1', 'live"} 1', 'waiting"} 1'])
+  assert.equal(views.list().length, 3)
   await views.close()
-  assert.deepEqual(await counts(), [])
+  assert.deepEqual([await counts(), views.list()], [[], []], 'the store is not read any more')
 })
