@@ -336,38 +336,6 @@ describe('new blocks without rows of a View', () => {
     assert.match(text, /^viewmesh_host_view_blocks_total\{stage="live",outcome="done"\} 100$/m)
   })
 
-  it('are done without a job as well where they came before the lenses had shown that they work', async (t) => {
-    const marked = new Map<number, number[]>()
-    const room = await openEngineRoom(t, {
-      through: (writer) => ({
-        ...writer,
-        putEmptyViewBlocks: async (blocks) => {
-          for (const { height, slots } of blocks)
-            for (const slot of slots) marked.set(slot, [...(marked.get(slot) ?? []), height])
-          return await writer.putEmptyViewBlocks(blocks)
-        },
-      }),
-    })
-    const views = crowd()
-    for (const view of views) room.engine.serve(view)
-    const blocks = engineChain(12)
-    await room.put(blocks)
-    const isDone = ({ done }: { done: readonly (readonly number[])[] }): boolean =>
-      done.length === 1 && String(done[0]) === '100,111'
-    for (const view of views) await room.until(view, isDone)
-    await room.engine.close()
-    assert.deepEqual([...marked.keys()].toSorted(), [1, 2, 5])
-    for (const heights of marked.values()) {
-      // The first job of a View has four blocks at most.
-      assert.ok(heights.length >= 8)
-      assert.equal(new Set(heights).size, heights.length)
-    }
-    const text = await room.registry.metrics()
-    assert.match(text, /^viewmesh_host_view_blocks_total\{stage="live",outcome="done"\} 60$/m)
-    const rows = views.map(({ slot }) => rowBytes(room.store, slot))
-    assert.deepEqual(rows, (await openCrowd(t, blocks)).rows())
-  })
-
   it('are done in the transaction that stores them, until their View is removed', async (t) => {
     const blocks = engineChain(40)
     const marked: number[] = []

@@ -55,6 +55,37 @@ describe('a View', () => {
     assert.equal(room.announced.length, 3)
   })
 
+  it('is done without a job with blocks without rows that came while its first job ran', async (t) => {
+    const marked = new Map<number, number[]>()
+    const room = await openEngineRoom(t, {
+      through: (writer) => ({
+        ...writer,
+        putEmptyViewBlocks: async (blocks) => {
+          for (const { height, slots } of blocks)
+            for (const slot of slots) marked.set(slot, [...(marked.get(slot) ?? []), height])
+          return await writer.putEmptyViewBlocks(blocks)
+        },
+      }),
+    })
+    const views = [1, 2].map((slot) => {
+      const address = `0x${`${slot}`.repeat(40)}`
+      return hostedView({ slot, query: `Log(filter: {address: "${address}"}) { address }` })
+    })
+    for (const view of views) room.engine.serve(view)
+    await room.put(engineChain(12))
+    for (const view of views)
+      await room.until(view, ({ done }) => done.length === 1 && String(done[0]) === '100,111')
+    await room.engine.close()
+    assert.deepEqual([...marked.keys()].toSorted(), [1, 2])
+    for (const heights of marked.values()) {
+      // The first job of a View has four blocks at most.
+      assert.ok(heights.length >= 8)
+      assert.equal(new Set(heights).size, heights.length)
+    }
+    const text = await room.registry.metrics()
+    assert.match(text, /^viewmesh_host_view_blocks_total\{stage="live",outcome="done"\} 24$/m)
+  })
+
   it('without lenses keeps the documents of its query', async (t) => {
     const room = await openEngineRoom(t)
     await room.put(engineChain(3))

@@ -133,7 +133,8 @@ async function openRoutes(
 }
 
 test('a posted View is served at once, listed, and shown with its definition', async (t) => {
-  const { ask, calls } = await openRoutes(t)
+  const store = await openTestStore(t)
+  const { ask, calls } = await openRoutes(t, { store })
   const posted = await ask('POST', '', { headers: admin, body })
   assert.equal(posted.status, 201)
   assert.deepEqual(calls, ['views ', 'serve Seen', 'views Seen'])
@@ -170,6 +171,8 @@ test('a posted View is served at once, listed, and shown with its definition', a
       [200, body.query, body.sdl, []],
     )
   }
+  const again = await openRoutes(t, { store })
+  assert.deepEqual(again.calls, ['serve Seen', 'views Seen'], 'and so it is after a restart')
 })
 
 test('when a View is done nobody can say that does nothing now', async (t) => {
@@ -263,20 +266,6 @@ const registration: Registration = {
   registeredAt: null,
   wire: encodeView({ ...body, lenses: [] }),
 }
-
-test('the Views of before are served from the start, those of other chains being kept', async (t) => {
-  const store = await openTestStore(t)
-  const { views } = await openRoutes(t, { store, maxViews: 3 })
-  const far = encodeView({ ...body, query: 'Arbitrum__One__Log { address }', lenses: [] })
-  await views.register({ ...registration, wire: far }, 'posted')
-  await views.register(registration, 'posted')
-  const again = await openRoutes(t, { store, maxViews: 3 })
-  assert.deepEqual(again.calls, ['serve Seen', 'views Seen'])
-  assert.deepEqual(
-    again.views.list().map(({ state }) => state),
-    ['foreign', 'backfilling'],
-  )
-})
 
 test('a View of the folder is not removed by a request, and stays when it was posted as well', async (t) => {
   const { ask, calls, views } = await openRoutes(t)
