@@ -43,7 +43,7 @@ test('/health names ten refused files of a folder, and counts the others', () =>
   const failuresOf = (count: number) =>
     folderFailures({ ...facts, refusals: refusalsOf(count, 'no') })
   assert.deepEqual(failuresOf(0), [])
-  assert.equal(failuresOf(10).length, 10)
+  assert.deepEqual([failuresOf(10).length, failuresOf(11).length], [10, 11])
   assert.deepEqual(failuresOf(10)[0], {
     code: 'HOST_VIEW_FILE_REFUSED',
     message: `00000${'n'.repeat(75)} of HOST_VIEWS_DIR is not served: HOST_VIEW_REFUSED: no`,

@@ -18,9 +18,10 @@ const report: RegistryHealthReport = {
   foreign: 0,
 }
 
-test('figures of the registry chain say how it is followed and what became of its Views', async () => {
+test('figures of the registry chain say how it is followed and what became of its Views', async (t) => {
+  t.mock.timers.enable({ apis: ['Date'], now: 1_000_000 })
   const metrics = new Registry()
-  const state: RegistryState = {
+  let state: RegistryState = {
     stream: 'live',
     listedAtMs: Date.now() - 60_000,
     listed: 5,
@@ -40,7 +41,13 @@ test('figures of the registry chain say how it is followed and what became of it
   assert.equal(await metricValue(metrics, 'viewmesh_registry_subscribed'), 1)
   assert.equal(await metricValue(metrics, 'viewmesh_registry_served_views'), 3)
   assert.equal(await metricValue(metrics, 'viewmesh_registry_over_limit_views'), 2)
-  assert.ok((await metricValue(metrics, 'viewmesh_registry_list_age_seconds')) >= 60)
+  assert.equal(await metricValue(metrics, 'viewmesh_registry_list_age_seconds'), 60)
+  t.mock.timers.tick(7_000)
+  state = { ...state, stream: 'connecting', listedAtMs: null }
+  assert.equal(await metricValue(metrics, 'viewmesh_registry_subscribed'), 0)
+  assert.equal(await metricValue(metrics, 'viewmesh_registry_list_age_seconds'), 7)
+  state = { ...state, stream: 'off' }
+  assert.doesNotMatch(await metrics.metrics(), /^viewmesh_registry_subscribed/m)
 })
 
 test('without a registry chain its figures are absent, and not zero', async () => {
