@@ -101,6 +101,11 @@ test('every message is counted once by way and outcome, and what was stored by d
   })
 })
 
+test('a Host that was given nothing has counted nothing, under any name', () => {
+  const counters = createHostMetrics(new Registry(), gauges).counters()
+  assert.deepEqual(new Set(Object.values(counters)), new Set([0]))
+})
+
 test('messages that wait for the writer are counted for as long as they wait', async () => {
   const registry = new Registry()
   const { promise: written, resolve: write } = Promise.withResolvers<void>()
