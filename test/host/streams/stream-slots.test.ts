@@ -28,6 +28,18 @@ describe('slots', () => {
     assert.deepEqual(getEventListeners(never, 'abort'), [])
   })
 
+  test('are waited for by nobody who has one, nor by a timer', async (t) => {
+    const begun = t.mock.method(globalThis, 'setTimeout')
+    const ended = t.mock.method(globalThis, 'clearTimeout')
+    const slots = open()
+    const [first] = [await slots.take(never), await slots.take(never)]
+    const waiting = slots.take(never)
+    first.release()
+    await waiting
+    assert.equal(begun.mock.callCount(), 1)
+    assert.equal(ended.mock.calls[0]?.arguments[0], begun.mock.calls[0]?.result)
+  })
+
   test('refuse who would be one too many to wait', async () => {
     const slots = open()
     const taken = [await slots.take(never), await slots.take(never)]

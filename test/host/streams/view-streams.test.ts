@@ -91,10 +91,14 @@ test('nothing is computed for a client that is gone, and nothing of a stream sta
   t.after(() => streams.close())
   const open = streams.of({ id: 'a View', wire: new Uint8Array() })
   const request = { heights: [], withSource: false, maxMs: 60_000 }
+  const begun = t.mock.method(globalThis, 'setTimeout')
+  const ended = t.mock.method(globalThis, 'clearTimeout')
   const gone = open({ ...request, signal: AbortSignal.abort() })
   await assert.rejects(gone.next(), { name: 'AbortError' })
-  const ended = 'viewmesh_host_view_stream_seconds_count'
-  assert.equal(await metricValue(registry, ended, { outcome: 'stopped' }), 1)
+  const [deadline] = begun.mock.calls.filter(({ arguments: [, ms] }) => ms === request.maxMs)
+  assert.ok(ended.mock.calls.some(({ arguments: [timer] }) => timer === deadline?.result))
+  const seconds = 'viewmesh_host_view_stream_seconds_count'
+  assert.equal(await metricValue(registry, seconds, { outcome: 'stopped' }), 1)
 
   const { signal } = new AbortController()
   const closed = open({ ...request, signal })
