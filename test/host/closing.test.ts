@@ -1,10 +1,20 @@
 /** How a Host is closed: what it says meanwhile, and that nothing of it goes on. */
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { mkdirSync, writeFileSync } from 'node:fs'
+import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
+import { Registry } from 'prom-client'
+import { hostSettings } from '../../src/host/config.ts'
+import { openHostMesh } from '../../src/host/mesh.ts'
+import { loadSettings } from '../../src/service/settings/settings.ts'
+import { captureLog } from '../support/captured-log.ts'
+import { testNetwork, testSigner } from '../support/chain/sealed-blocks.ts'
 import { openHostInProcess } from '../support/host-in-process.ts'
-import { testDirectory } from '../support/test-store.ts'
+import { openTestStore, testDirectory } from '../support/test-store.ts'
+
+type MeshParts = Parameters<typeof openHostMesh>[1]
 
 const sources = new URL('../../src/', import.meta.url).pathname
 
@@ -71,6 +81,32 @@ test('a Host that is closed looks at nothing any more', async (t) => {
   assert.ok(before.length > names.length, before.join())
   await host.close()
   assert.deepEqual(running(), [])
+})
+
+test('a Host that cannot listen for peers looks at no file of them any more', async (t) => {
+  const running = watchTimers(t)
+  const server = createServer().listen(0, '127.0.0.1')
+  t.after(() => server.close())
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  const path = join(testDirectory(t), 'peers')
+  writeFileSync(path, '')
+  const env = {
+    DB_KEYRING_SECRET: 'not used here',
+    DB_P2P_LISTEN_ADDR: `/ip4/127.0.0.1/tcp/${port}`,
+    BOOTSTRAP_PEERS_FILE: path,
+  }
+  const settings = loadSettings(hostSettings, { argv: [], env })
+  const { reader } = await openTestStore(t)
+  const before = running()
+  const parts: Partial<MeshParts> = {
+    ...{ log: captureLog().log, registry: new Registry(), reader },
+    signer: testSigner('a Host'),
+  }
+  const peerSeed = new Uint8Array(32)
+  const opening = openHostMesh({ settings, network: testNetwork, peerSeed }, parts as MeshParts)
+  await assert.rejects(opening, { code: 'P2P_LISTEN_FAILED' })
+  assert.deepEqual(running(), before)
 })
 
 test('a Host that closes is not ready any more, and says how it is until nothing else is open', async (t) => {
