@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { text } from 'node:stream/consumers'
 import { type TestContext, test } from 'node:test'
 import { inspect } from 'node:util'
 import { requestHost } from '../../../src/toolkit/host-api/host-request.ts'
@@ -155,8 +156,9 @@ test('the report of another View than the posted or the wanted one is refused', 
 
 test('the token goes to the Host alone, and no redirect is followed', async (context) => {
   const seen: unknown[] = []
-  const url = await openHost(context, ({ url: path, headers }, response) => {
-    seen.push([path, headers.authorization, headers['content-type']])
+  const url = await openHost(context, async (request, response) => {
+    const { url: path, headers } = request
+    seen.push([path, headers.authorization, headers['content-type'], await text(request)])
     if (path === '/base/away') response.writeHead(302, { location: '/base/here' })
     response.end()
   })
@@ -165,13 +167,13 @@ test('the token goes to the Host alone, and no redirect is followed', async (con
     status: 200,
     body: null,
   })
-  await requestHost({ url, token: null }, { ...request, method: 'POST', body: {} })
+  await requestHost({ url, token: null }, { ...request, method: 'POST', body: { a: 1 } })
   const away = requestHost({ url: `${url}/base`, token: 't' }, { ...request, path: '/away' })
   await assert.rejects(away, { code: 'TOOLKIT_HOST_UNREACHABLE' })
   assert.deepEqual(seen, [
-    ['/base/here', 'Bearer t', undefined],
-    ['/here', undefined, 'application/json'],
-    ['/base/away', 'Bearer t', undefined],
+    ['/base/here', 'Bearer t', undefined, ''],
+    ['/here', undefined, 'application/json', '{"a":1}'],
+    ['/base/away', 'Bearer t', undefined, ''],
   ])
 })
 
@@ -210,11 +212,11 @@ test('what a Host answers is bounded in size, values and time', async (context) 
 })
 
 test('an answer that is not JSON is shown by its first 80 characters, on one line', async (context) => {
-  const text = `<a>\n"${'x'.repeat(80)}`
-  const url = await answering(context, 200, text)
+  const page = `<a>\n"${'x'.repeat(80)}`
+  const url = await answering(context, 200, page)
   await assert.rejects(requestHost({ url, token: null }, { method: 'GET', path: '/' }), {
     code: 'TOOLKIT_HOST_ANSWER_INVALID',
-    message: `${url} returned something other than JSON: ${JSON.stringify(text.slice(0, 80))}`,
+    message: `${url} returned something other than JSON: ${JSON.stringify(page.slice(0, 80))}`,
     remedy: 'Name the API port of a Host (9181 by default), not its playground or its health port.',
   })
 })
@@ -222,10 +224,15 @@ test('an answer that is not JSON is shown by its first 80 characters, on one lin
 test('a Host that ends the connection, or is not there, is unreachable, with the reason', async (context) => {
   const request = { method: 'GET', path: '/' } as const
   const closing = await openHost(context, (_, response) => void response.destroy())
+  const breaking = await openHost(context, (_, response) => {
+    response.write('"', () => response.destroy())
+  })
   for (const [url, reason] of [
     [closing, 'other side closed'],
+    [breaking, 'other side closed'],
     [`${closing}/base//`, 'other side closed'],
     ['http://127.0.0.1:1', 'bad port'],
+    ['https://127.0.0.1:1', 'bad port'],
   ] as const)
     await assert.rejects(requestHost({ url, token: null }, request), (error) => {
       const { code, message, cause } = error as Error & { readonly code: string }
