@@ -15,6 +15,7 @@ test('a View is registered, followed to its end, listed by the chain and by view
   assert.equal(exitCode, 0, stderr)
   const shown: Printed = JSON.parse(stdout)
   assert.equal(shown.state, 'registered')
+  assert.match(`${shown.gasUsed}`, /^\d+$/)
   assert.match(
     stderr,
     /size: +\d+ bytes of at most 393216\n +gas: +\d+ at most\n +fee: +0\.0000\d+ SHNZ/,
@@ -52,7 +53,8 @@ test('a View that is registered already is not sent again', async (t) => {
   const second: Printed = JSON.parse(again.stdout)
   assert.equal(again.exitCode, 0)
   assert.match(again.stderr, /the chain knows this View already: registered/)
-  assert.deepEqual([second.address, second.transaction], [first.address, null])
+  const { address, transaction, gasUsed } = second
+  assert.deepEqual([address, transaction, gasUsed], [first.address, null, null])
   assert.equal(await heightOf(registry), height)
 })
 

@@ -14,6 +14,7 @@ export interface Printed {
   readonly id: string
   readonly transaction: string
   readonly state: string
+  readonly gasUsed: string | null
 }
 
 /** Where Views are deployed from. */
