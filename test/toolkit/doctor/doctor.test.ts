@@ -56,6 +56,13 @@ test('a doctor that is interrupted reports nothing', async (context) => {
   const { run } = await openTestTerminal(context)
   const interrupted = await run(['doctor', ...nowhere], { signal: AbortSignal.abort() })
   assert.deepEqual(interrupted, { exitCode: 130, stdout: '', stderr: '' })
+  const controller = new AbortController()
+  const server = createServer(() => controller.abort())
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  context.after(() => server.close())
+  const host = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const late = await run(['doctor', '--host', host], { signal: controller.signal })
+  assert.deepEqual(late, interrupted)
 })
 
 /** The URL of what answers so, whoever asks. */
@@ -75,13 +82,14 @@ test('what answers where a Host should, and not as one does, is a warning', asyn
 })
 
 test('another program where a Host should be is named as one, and no Host is said to be missing', async (context) => {
-  const { run, json } = await openTestTerminal(context)
+  const { run, json, cwd } = await openTestTerminal(context)
   await json('view', 'init')
   const url = await openServer(context, 404, 'Not found')
   const { exitCode, stdout } = await run(['doctor', '--json', '--host', url])
   assert.equal(exitCode, 0)
   const { checks } = JSON.parse(stdout) as { checks: Record<string, string>[] }
-  const { outcome, message } = checks.find(({ name }) => name === 'Host') ?? {}
+  const [project, { outcome, message } = {}] = checks.slice(-2)
+  assert.equal(project?.['message'], `${cwd} (project), 0 Views`)
   assert.equal(outcome, 'warning')
   const [first, ...rest] = `${message}`.split('\n')
   assert.equal(first, `error: ${url} returned something other than JSON: "Not found"`)
