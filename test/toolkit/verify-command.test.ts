@@ -57,6 +57,12 @@ describe('viewmesh verify prints a line a document with', () => {
     })
   })
 
+  test('what is proven of one though another is not; that is exit code 1', async () => {
+    const { exitCode, stdout } = await verifyText(JSON.stringify([log, { ...log, logIndex: 9 }]))
+    assert.equal(exitCode, 1)
+    assert.match(stdout, /^\[0\]: proven: .*\n\[1\]: not proven /)
+  })
+
   test('by JSON what programs read', async () => {
     const flags = { identity: [bob.identity, alice.identity], minimum: 2, json: true }
     const { exitCode, stdout } = await verifyText(JSON.stringify({ data: { Log: [log] } }), flags)
@@ -130,6 +136,13 @@ describe('viewmesh verify exits with 2 and a remedy for', () => {
       stdout: '',
       stderr: `error: ${file} cannot be read.\n  because: ENOENT: no such file or directory, open '${file}'\nWhat to do: Name a file with what the Host answered, or - for standard input.\n`,
     })
+  })
+
+  test('what is not JSON on standard input', async () => {
+    const stdin = Readable.from([Buffer.from('data')])
+    const { exitCode, stderr } = await verifyCommand('-', byAlice, stdin)
+    assert.equal(exitCode, 2)
+    assert.match(stderr, /^error: Standard input is not JSON in UTF-8\.\n/)
   })
 
   test('an answer of more than 128 MiB, and not one of 128 MiB', async () => {
