@@ -112,3 +112,10 @@ test('of a Host that has none of them, only what was deployed to it is gone', as
     ['Others', 'not deployed'],
   ])
 })
+
+test('view status of a View that is not there fails, and does not say that nothing is deployed', async (t) => {
+  const { run } = await openDeployed(t, [['Others', nowhere]])
+  const { exitCode, stdout, stderr } = await run(['view', 'status', 'Nothing'])
+  assert.deepEqual([exitCode, stdout], [1, ''])
+  assert.match(stderr, /^error: .*Nothing/)
+})
