@@ -58,6 +58,12 @@ test('of one block no more than 8 MiB of rows are kept', async (t) => {
   assert.deepEqual([found.rows.length, found.rowsLeftOut], [32, 8])
 })
 
+test('of one block no more than ten thousand rows are kept', async (t) => {
+  const run = await openJobs(t, [Array(10_001).fill(log)])
+  const found = await run({ kind: 'block', height: 1, maxRowBytes: 64 * 1024 * 1024 })
+  assert.deepEqual([found.rows.length, found.rowsLeftOut], [10_000, 1])
+})
+
 test('a row that is too large for a Host fails the block, as it does there', async (t) => {
   const blocks = [131_000, 132_000].map((bytes) => [{ ...log, data: `0x${'ab'.repeat(bytes)}` }])
   const run = await openJobs(t, blocks)

@@ -134,6 +134,31 @@ describe('the test of a View', () => {
     )
     assert.deepEqual([report.passed, report.measured?.documents], [true, 1_000])
   })
+
+  it('finds lenses that add up in the three blocks with most documents, whichever these are', async () => {
+    // Returns a document and passes over the next.
+    const wasm = buildLens({
+      transform: [...op.callNext, ...op.set(0), ...op.callNext, ...op.drop, ...op.get(0)],
+    })
+    const sdl = '"feed: stream" type Logs { address: String logIndex: Int }'
+    const logs = [{ address: usdc }]
+    const blocks = blocksOf(logs, logs, logs, [...logs, ...logs], [])
+    const report = await trial({ sdl, lenses: [{ wasm }], blocks })
+    assert.deepEqual(
+      report.findings.map(({ code }) => code),
+      ['AGGREGATES_PER_BLOCK'],
+    )
+    assert.deepEqual([report.documents, report.measured?.documents], [5, 1_000])
+  })
+
+  it('shows no row behind the first that is left out, and counts all of them', async () => {
+    const logOf = (bytes: number) => ({ address: usdc, data: `0x${'ab'.repeat(bytes)}` })
+    // The last one fails, which spares measuring the others.
+    const blocks = blocksOf(Array(33).fill(logOf(128_000)), [logOf(1)], [logOf(132_000)])
+    const sdl = 'type Logs { data: String }'
+    const report = await trial({ query: 'Log { data }', sdl, blocks })
+    assert.deepEqual([report.rows.length, report.rowCount, report.passed], [32, 34, false])
+  })
 })
 
 /** Service page: "`view test <view-name>` | checks schema errors, invalid lens configuration and compile failures". */
@@ -176,11 +201,12 @@ describe('the test of a View names', () => {
       large,
       'error (compile failure) WASM_INSUFFICIENT_MEMORY: the module of a lens is refused: it begins with a memory of 2000 pages, and 1024 are accepted',
     )
-    const [missing] = await broken(buildLens({ names: ['alloc', null, 'set_param'] }))
-    assert.equal(
-      missing,
+    const wasm = buildLens({ names: ['alloc', null, 'set_param'] })
+    const missing = await trial({ lenses: [{ wasm }] })
+    assert.deepEqual(found(missing), [
       'error (compile failure) WASM_MISSING_EXPORT: lens 1 exports no function transform',
-    )
+    ])
+    assert.deepEqual(missing.findings[0]?.blocks, [21_000_000], 'no other block is tried')
   })
 
   it('what the lens misses of the query, with the blocks', async () => {

@@ -113,7 +113,7 @@ test('view test takes blocks of a file, and refuses flags that contradict each o
   for (const flags of [
     ['--fixture', 'x', '--from', 'http://x'],
     ['--blocks', '5'],
-    ['--from', 'x', '--blocks', '1001'],
+    ...['0', '1001', '1.5'].map((blocks) => ['--from', 'http://127.0.0.1:9', '--blocks', blocks]),
   ])
     assert.equal((await run(['view', 'test', 'Transfers', ...flags])).exitCode, 2, flags.join(' '))
   const from = ['view', 'test', 'Transfers', '--from', 'http://127.0.0.1:9']
