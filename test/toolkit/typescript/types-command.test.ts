@@ -72,7 +72,7 @@ test('of more than ten Views the first ten are named, with the number of the oth
   }
   const ten = Array.from({ length: 10 }, (_, index) => `V${10 + index}`).join(', ')
   assert.equal(await namedOf(10), `10.ts written: ${ten}\n`)
-  assert.equal(await namedOf(12), `12.ts written: ${ten} and 2 more\n`)
+  assert.equal(await namedOf(11), `11.ts written: ${ten} and 1 more\n`)
 })
 
 test('the types of a project are those of all its Views, or of the named ones', async (t) => {
