@@ -189,11 +189,37 @@ test('view dev deploys the same bytes once a Host that was away is there, and sa
     if (isAway) response.destroy()
     else await passOn(host.apiOrigin, request, response, body)
   })
-  const dev = startToolkit(['view', 'dev', 'Things', '--host', url], { ...terminal, env })
+  const blocks = [{ logs: [{ address: `0x${'ab'.repeat(20)}` }] }]
+  writeFileSync(join(terminal.cwd, 'blocks.json'), JSON.stringify({ blocks }))
+  const argv = ['view', 'dev', 'Things', '--fixture', 'blocks.json', '--host', url]
+  const dev = startToolkit(argv, { ...terminal, env })
+  t.after(() => dev.interrupt())
   assert.match(await dev.until(waits), /Things passed\nerror: no answer from /)
   await again.promise
   isAway = false
-  assert.match(await dev.until(waits), /deployed as Things: 0x[0-9a-f]{64} \(0x[0-9a-fA-F]{40}\)\n/)
+  const deployed = /^deployed as Things: 0x[0-9a-f]{64} \(0x[0-9a-fA-F]{40}\)\n/
+  assert.match(await dev.until(waits), deployed, 'it is not tested again')
+  assert.equal((await views()).length, 1)
+  dev.interrupt()
+  assert.equal(await dev.ended, 130)
+})
+
+test('view dev posts a version later whose Host is away once the former one is removed', async (t) => {
+  const { host, terminal, views, setSdl } = await open(t)
+  let isAway = false
+  const url = await openProxy(t, async (request, response, body) => {
+    if (isAway && request.method === 'POST') response.destroy()
+    else await passOn(host.apiOrigin, request, response, body)
+  })
+  const dev = startToolkit(['view', 'dev', 'Things', '--host', url], { ...terminal, env })
+  t.after(() => dev.interrupt())
+  await dev.until(waits)
+  isAway = true
+  setSdl('type Things { address: String logIndex: Int }')
+  assert.match(await dev.until(waits), /Things passed\nerror: no answer from /)
+  assert.deepEqual(await views(), [])
+  isAway = false
+  assert.match(await dev.until(waits), /^deployed as Things: 0x[0-9a-f]{64} /)
   assert.equal((await views()).length, 1)
   dev.interrupt()
   assert.equal(await dev.ended, 130)
@@ -267,6 +293,7 @@ test('view dev ends at once where there is no such View, with the one that may b
   const { exitCode, stderr } = await terminal.run(argv, { cwd: terminal.cwd })
   assert.equal(exitCode, 1)
   assert.match(stderr, /^error: view 'Thing' does not exist; did you mean Things\?\n/)
+  assert.equal((await terminal.run(['view', 'dev', 'no name'])).exitCode, 2)
 })
 
 test('view dev ends at once for flags that no change of a file mends', async (t) => {
@@ -290,6 +317,10 @@ test('view dev waits for a View that cannot be read, and goes on where its Host 
     ...terminal,
     env,
   })
+  t.after(() => dev.interrupt())
+  assert.match(await dev.until(waits), /^error: views\/Things\/view\.yaml /)
+  // The same mistake after an edit is said again.
+  writeFileSync(file, 'lenses: 7')
   assert.match(await dev.until(waits), /^error: views\/Things\/view\.yaml /)
   writeFileSync(file, 'lenses: []')
   assert.match(
