@@ -29,6 +29,12 @@ test('help ends with 0 on standard output', async (context) => {
   assert.match(stdout, /^ {2}init \[options\] \[name\] /m)
 })
 
+test('where a command is missing the help is on standard error, alone, with exit code 2', async (context) => {
+  const { run } = await openTestTerminal(context)
+  const { stdout: help } = await run(['view', '--help'])
+  assert.deepEqual(await run(['view']), { exitCode: 2, stdout: '', stderr: help })
+})
+
 test('help is as wide as the terminal, and 100 characters where there is none', async (context) => {
   const { run } = await openTestTerminal(context)
   for (const argv of [['view', '--help'], ['view']])
