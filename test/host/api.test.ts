@@ -28,15 +28,20 @@ async function openApi(t: TestContext, settings: HostSettings): ReturnType<typeo
   return await openHostApi(settings, { ...parts, ...others, graphql })
 }
 
-test('a Host that cannot listen one port above its API listens on neither', async (t) => {
-  const [port = 0] = await freePorts(1)
-  const other = createServer().listen(port + 1, '127.0.0.1')
-  t.after(() => other.close())
-  await once(other, 'listening')
-  await assert.rejects(openApi(t, settingsOf(port)), { code: 'SERVICE_PORT_UNAVAILABLE' })
-  const next = createServer().listen(port, '127.0.0.1')
-  t.after(() => next.close())
-  await once(next, 'listening')
+test('a Host that cannot listen on the port of its API, or one above, listens on neither', async (t) => {
+  for (const [taken, other] of [
+    [0, 1],
+    [1, 0],
+  ] as const) {
+    const [port = 0] = await freePorts(1)
+    const listener = createServer().listen(port + taken, '127.0.0.1')
+    t.after(() => listener.close())
+    await once(listener, 'listening')
+    await assert.rejects(openApi(t, settingsOf(port)), { code: 'SERVICE_PORT_UNAVAILABLE' })
+    const next = createServer().listen(port + other, '127.0.0.1')
+    t.after(() => next.close())
+    await once(next, 'listening')
+  }
 })
 
 test('a subscription ends with the API, on either port', async (t) => {
