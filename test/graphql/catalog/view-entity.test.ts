@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { viewEntity } from '../../../src/graphql/catalog/view-entity.ts'
+import type { BlockView } from '../../../src/graphql/rows/block-view.ts'
 import { parseRowType } from '../../../src/views/row-type.ts'
 
 const id = `0x${'ab'.repeat(32)}`
@@ -27,4 +28,11 @@ test('a field of a View is described by the words in its SDL, or by its name wit
     ['to', 'from', 'at'].map((name) => attributes.get(name)?.description),
     ['Who was paid.', 'The field from of the View.', 'The field at of the View.'],
   )
+})
+
+test('no stored block has rows of a View that is computed for each query', () => {
+  const rowType = parseRowType('type Payment { to: String }')
+  const stream = () => assert.fail('nothing is computed')
+  const view = { id, name: 'Payments', slot: 1, rowType, query: null, stream }
+  assert.equal(viewEntity(view, null).rowsIn({} as BlockView), 0)
 })
