@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { MemoryAccount } from '../../src/graphql/budget/memory-pool.ts'
 import type { GraphqlResult } from '../../src/graphql/graphql.ts'
-import { sendRows } from '../../src/graphql/subscribed-rows.ts'
+import { findErrors, sendRows } from '../../src/graphql/subscribed-rows.ts'
 
 const code = ({ errors }: GraphqlResult) => errors?.map(({ extensions }) => extensions['code'])
 
@@ -125,4 +125,19 @@ test('a subscription is over when its subscriber leaves', async () => {
   assert.deepEqual(await since(take), [])
   start()
   assert.equal(listens(), 0, 'nor does one begin who has left')
+})
+
+test('what is wrong with a request is found without reading a height', async () => {
+  const wrong = { data: null, errors: [] }
+  const asked: unknown[] = []
+  const graphql = {
+    async executeAt(_: unknown, heights: unknown) {
+      asked.push(heights)
+      return asked.length === 1 ? wrong : { data: ['{}'] }
+    },
+  }
+  const { signal } = new AbortController()
+  assert.equal(await findErrors(graphql, { query: '' }, signal), wrong)
+  assert.equal(await findErrors(graphql, { query: '' }, signal), null)
+  assert.deepEqual(asked, Array(2).fill({ from: -1, to: -1 }))
 })

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
 import { Writable } from 'node:stream'
 import { type TestContext, test } from 'node:test'
@@ -119,6 +120,16 @@ test('the last event is followed by the end, which a reader has five seconds to 
   assert.equal(response.destroyed, false)
   pass(1)
   assert.equal(response.destroyed, true)
+})
+
+test('a reader who has read the end is not cut off later', async (t) => {
+  const { stream, response, take, pass } = openStream(t)
+  stream.end()
+  take()
+  await once(response, 'close')
+  const destroy = t.mock.method(response, 'destroy')
+  pass(5_000)
+  assert.equal(destroy.mock.callCount(), 0)
 })
 
 test('an answer in pieces is one event, and one that fails ends the connection', async (t) => {

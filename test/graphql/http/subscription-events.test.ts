@@ -74,21 +74,24 @@ function createReader(waiting = 0) {
   return { stream, sent, take }
 }
 
-function openScene(t: TestContext, maxQueuedBytes: number) {
+function openScene(t: TestContext, maxQueuedBytes = event.length) {
   const engine = createEngine()
   const registry = new Registry()
   const subscriptions = openSubscriptions(
-    { ...defaultSubscriptionLimits, maxQueuedBytes },
+    { ...defaultSubscriptionLimits, maxQueuedBytes, maxSubscribers: 3 },
     { graphql: engine.graphql, registry, log: pino({ enabled: false }) },
   )
   t.after(() => subscriptions.close())
+  const subscribe = async (reader: ReturnType<typeof createReader>): Promise<void> => {
+    await subscriptions.subscribe({ query: 'subscription { Seen { rows } }' }, reader.stream)
+  }
   const read = async (waiting?: number) => {
     const reader = createReader(waiting)
-    await subscriptions.subscribe({ query: 'subscription { Seen { rows } }' }, reader.stream)
+    await subscribe(reader)
     return reader
   }
   const late = () => metricValue(registry, 'viewmesh_graphql_subscribers_late_total')
-  return { engine, read, late }
+  return { engine, subscribe, read, late, isFull: () => subscriptions.isFull() }
 }
 
 test('an event may be as long as may wait for a subscriber, and a longer one is left out', async (t) => {
@@ -130,4 +133,16 @@ test('subscribers of a View that is no longer served are told so, and are not la
   for (const { sent } of readers)
     assert.match(sent.join(), /^the end: event: next\n.*"code":"GRAPHQL_VIEW_GONE"/)
   assert.equal(await late(), 0)
+})
+
+test('whoever has left before the subscription begins takes no place', async (t) => {
+  const { subscribe, read, isFull } = openScene(t)
+  const gone = createReader()
+  gone.stream.end()
+  for (let count = 0; count < 4; count++) await subscribe(gone)
+  await read()
+  await read()
+  assert.equal(isFull(), false)
+  await read()
+  assert.equal(isFull(), true)
 })
