@@ -144,6 +144,7 @@ test('a head goes before all blocks that wait, and a newer one takes its place',
   await all
   await publisher.close()
   publisher.addHead(Buffer.from('head 4'))
+  await publisher.close()
   assert.deepEqual(
     sent,
     ['block 1', 'head 3', 'block 2', 'block 3'],
