@@ -93,6 +93,7 @@ test('a request that is refused, or whose response fails, is an error for its se
       facts: { peer: answerer.id, question: name, fault: null },
     })
   }
+  assert.equal(await answerer.metric('viewmesh_p2p_faults_total', { fault: 'malformed frame' }), 1)
   const { question } = await answerer.captured.line('a request could not be answered')
   assert.equal(question, 'votes')
   assert.ok(asker.p2p.peers().some(({ id }) => id === answerer.id))
