@@ -115,3 +115,11 @@ test('keys that no file holds stay what they are', () => {
   keys = openSchemaKeys({ keys: ['only'] }, { log: captured.log })
   assert.deepEqual(keys.accepted(), ['only'])
 })
+
+test('keys that are looked for do not keep the program from ending', () => {
+  const timers = (): number =>
+    process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length
+  const before = timers()
+  open('old')
+  assert.equal(timers(), before)
+})

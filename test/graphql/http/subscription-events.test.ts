@@ -146,3 +146,11 @@ test('whoever has left before the subscription begins takes no place', async (t)
   await read()
   assert.equal(isFull(), true)
 })
+
+test('open subscriptions do not keep the program from ending', (t) => {
+  const timers = (): number =>
+    process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length
+  const before = timers()
+  openScene(t)
+  assert.equal(timers(), before)
+})
