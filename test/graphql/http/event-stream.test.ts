@@ -105,6 +105,7 @@ test('a comment is sent while nothing else waits', async (t) => {
   stream.beat()
   take()
   await nextTurn()
+  assert.deepEqual(written, [':\n\n'])
   stream.beat()
   assert.deepEqual(written, [':\n\n', ':\n\n'])
 })
