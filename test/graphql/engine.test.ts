@@ -67,6 +67,33 @@ test('a request reads one snapshot of the store', async (t) => {
   assert.deepEqual(await query('{ COUNT(Block: {}) }'), { COUNT: 7 })
 })
 
+test('a request gives back the snapshot that it read, also where it fails', async (t) => {
+  const { store } = await openGraphqlRoom(t)
+  const held = new Set<object>()
+  const reader = {
+    snapshot() {
+      const snapshot = store.reader.snapshot()
+      held.add(snapshot)
+      const release = (): void => {
+        snapshot.release()
+        held.delete(snapshot)
+      }
+      return { ...snapshot, release }
+    },
+  }
+  const graphql = openGraphql(
+    { network: testNetwork, limits: operatorLimits, collections: hostCollections },
+    { reader, registry: new Registry(), log: captureLog().log },
+  )
+  for (const [query, isAnswered] of [
+    ['{ Log { data } }', true],
+    ['{ Log(limit: -1) { data } }', false],
+  ] as const) {
+    const { data } = await graphql.execute({ query })
+    assert.deepEqual([data !== null, held.size], [isAnswered, 0], query)
+  }
+})
+
 test('a query text is planned once for all values of its variables', async (t) => {
   const { query, registry } = await openGraphqlRoom(t)
   const text =
