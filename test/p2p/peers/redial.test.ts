@@ -32,7 +32,7 @@ interface Scene {
 function openScene(t: TestContext, self = 'somebody else'): Scene {
   t.mock.timers.enable({ apis: ['setTimeout'] })
   t.mock.method(Math, 'random', () => 1)
-  let nowMs = 0
+  let nowMs = 1_000_000
   t.mock.method(performance, 'now', () => nowMs)
   const registry = new Registry()
   const captured = captureLog()
