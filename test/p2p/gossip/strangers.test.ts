@@ -192,10 +192,8 @@ test('frames that arrive in pieces share a bounded memory, and have a bounded ti
   await until(() => asked.length === 1)
 })
 
-test('of strangers that do not read their gossip, those that read least go first', async (t) => {
-  const room = await openRoom(t, { limits: { strangersBacklogBytes: 1_000_000 } })
-  const honest = await openRoom(t)
-  room.p2p.setBootstrapPeers([honest.address])
+/** Three strangers that want blocks and read none of them; returns how many such there are still. */
+async function openDeaf(t: TestContext, room: TestRoom): Promise<() => number> {
   const addresses = ['127.0.0.2', '127.0.0.3', '127.0.0.4']
   const deaf = await Promise.all(addresses.map((from) => openRawPeer(t, { from })))
   for (const peer of deaf) {
@@ -208,9 +206,25 @@ test('of strangers that do not read their gossip, those that read least go first
   const subscribed = (): number =>
     room.p2p.peers().filter((peer) => !peer.bootstrap && peer.subscribed).length
   await until(() => subscribed() === 3)
+  return subscribed
+}
+
+test('of strangers that do not read their gossip, those that read least go first', async (t) => {
+  const room = await openRoom(t, { limits: { strangersBacklogBytes: 1_000_000 } })
+  const honest = await openRoom(t)
+  room.p2p.setBootstrapPeers([honest.address])
+  const subscribed = await openDeaf(t, room)
   while (subscribed() === 3) await room.p2p.publish(randomBytes(200_000))
   assert.equal(await room.metric('viewmesh_p2p_faults_total', { fault: 'unread gossip' }), 1)
   assert(room.p2p.peers().some(({ bootstrap }) => bootstrap))
+})
+
+test('strangers that do not read their gossip go also where nothing follows it', async (t) => {
+  const room = await openRoom(t, { limits: { strangersBacklogBytes: 1_000_000 } })
+  const subscribed = await openDeaf(t, room)
+  // All at once: none of them is there yet when another one is published.
+  await Promise.all(Array.from({ length: 10 }, () => room.p2p.publish(randomBytes(200_000))))
+  await until(() => subscribed() < 3)
 })
 
 test('a third gossip stream of a peer ends its first', async (t) => {
