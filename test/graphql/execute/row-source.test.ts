@@ -77,3 +77,25 @@ test('a row may be made of any document of a block of many', async (t) => {
     Sent: places.map((place) => ({ n: place, _source: { logIndex: place } })),
   })
 })
+
+test('documents far behind those that rows were made of are not read', async (t) => {
+  const shape = { transactions: 4, logs: 600, entries: 0, calldataBytes: 4 }
+  const room = await openGraphqlRoom(t, { chain: createChain({ count: 1, shape }) })
+  const [{ number, hash } = assert.fail()] = room.chain
+  const views: ServedView[] = []
+  for (const [name, place] of [
+    ['Early', 0],
+    ['Late', 599],
+  ] as const) {
+    const query = 'Log(filter: {logIndex: {_neq: 1000}}) { logIndex }'
+    const view = servedView(`type ${name} { n: Int }`, query, 1 + views.length)
+    const packer = createRowPacker(view.rowType)
+    packer.add({ n: place }, place)
+    const stored = { height: number, blockHash: hash, rows: packer.finish() }
+    await room.store.putViewRows(view.slot, [stored])
+    views.push(view)
+  }
+  room.graphql.setViews(views)
+  const costOfSource = (name: string): Promise<number> => costOf(room, `{ ${name} { _source } }`)
+  assert.ok((await costOfSource('Early')) < (await costOfSource('Late')))
+})
