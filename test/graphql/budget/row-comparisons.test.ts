@@ -34,3 +34,17 @@ test('what is compared with the rows under a row counts towards its limit of com
     assert.equal(errors?.[0]?.extensions['code'], code)
   }
 })
+
+test('so does each key by which the rows under a row are sorted', async (t) => {
+  const shape = { transactions: 500, logs: 0, entries: 0, calldataBytes: 4 }
+  const { graphql } = await openGraphqlRoom(t, { chain: createChain({ count: 1, shape }) })
+  const query =
+    'query ($f: TransactionFilterArg, $o: [TransactionOrderArg]) { Block { transactions(filter: $f, order: $o, limit: 1) { hash } } }'
+  const keys = ['hash', 'gas', 'nonce']
+  const f = { _or: list(498, (index) => ({ transactionIndex: { _neq: 1_000 + index } })) }
+  for (const [count, code] of [[1], [3, 'GRAPHQL_COST_LIMIT']] as const) {
+    const o = keys.slice(0, count).map((key) => ({ [key]: 'ASC' }))
+    const { errors } = await graphql.execute({ query, variables: { f, o } })
+    assert.equal(errors?.[0]?.extensions['code'], code, errors?.[0]?.message)
+  }
+})
