@@ -4,9 +4,10 @@ import { randomBytes } from 'node:crypto'
 import { type TestContext, test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { P2pLimits } from '../../../src/p2p/limits/limits.ts'
+import { rangeProtocol } from '../../../src/p2p/peers/networks.ts'
 import { encodeClientFrame } from '../../../src/p2p/range/range-frames.ts'
 import type { BlockSource } from '../../../src/p2p/range/range-server.ts'
-import { connect, openRoom, type TestRoom, until } from '../../support/p2p-room.ts'
+import { connect, openRoom, type TestRoom, testNetwork, until } from '../../support/p2p-room.ts'
 import { openRawPeer } from '../../support/raw-peer.ts'
 
 const soon = (): AbortSignal => AbortSignal.timeout(60_000)
@@ -182,4 +183,23 @@ test('however often we ask, an honest peer never takes it for a flood: our reque
   const pulls = Array.from({ length: 45 }, () => count(host.p2p.pull(server.id, 0, 9, soon())))
   for (const blocks of await Promise.all(pulls)) assert.equal(blocks, 1)
   assert.equal(await server.metric('viewmesh_p2p_faults_total'), 0)
+})
+
+test('a peer that does not say its heights is asked for them once at a time', async (t) => {
+  const room = await openRoom(t, { limits: { statusIntervalMs: 5 } })
+  const askedOf = async (isSilent: boolean): Promise<() => number> => {
+    const peer = await openRawPeer(t)
+    let asked = 0
+    await peer.take(rangeProtocol(testNetwork), (stream) => {
+      asked += 1
+      if (!isSilent) stream.abort(new Error('no heights'))
+    })
+    await peer.dial(room.address)
+    return () => asked
+  }
+  const silent = await askedOf(true)
+  await until(() => silent() > 0)
+  const refusing = await askedOf(false)
+  await until(() => refusing() > 5)
+  assert.equal(silent(), 1)
 })
