@@ -14,7 +14,7 @@ const unforeseen = new TypeError('Cannot convert object to primitive value')
 function openOver(t: TestContext, labels: readonly string[]) {
   const registry = new Registry()
   const metrics = createChainMetrics(registry)
-  const { log, line } = captureLog()
+  const { log, line, messages } = captureLog()
   const bounds = { timeoutMs: 1_000, maxResponseBytes: 1_000, maxBatch: 1 }
   const endpoints = labels.map((label) =>
     openEndpoint({ url: `http://${label}`, headers: {}, ...bounds }, { metrics }),
@@ -22,7 +22,7 @@ function openOver(t: TestContext, labels: readonly string[]) {
   const options = { backoff: { minMs: 1, maxMs: 1 }, pollIntervalMs: 1 }
   const upstream = openUpstream(endpoints, options, { log, metrics })
   t.after(() => upstream.close())
-  return { upstream, registry, line }
+  return { upstream, registry, line, messages }
 }
 
 test('after an error without a code another URL is tried', async (t) => {
@@ -94,6 +94,21 @@ test('an answer is late after its time at the only URL, and at no other one befo
     slow.resolve(7)
     assert.equal(await answer, 7)
   }
+})
+
+test('a request that is given up while its answer is late was not answered', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const { upstream, messages } = openOver(t, ['127.0.0.1:1'])
+  const slow = Promise.withResolvers<number>()
+  const stop = new AbortController()
+  const answer = upstream.persist('head', () => slow.promise, stop.signal, 10)
+  t.mock.timers.tick(10)
+  assert.equal(messages('warn').length, 1)
+  const reason = new Error('stop')
+  stop.abort(reason)
+  slow.reject(unforeseen)
+  await assert.rejects(answer, reason)
+  assert.deepEqual([messages('info'), upstream.failure()], [[], null])
 })
 
 test('an answer leaves no timer behind that would call it late', async (t) => {
