@@ -33,6 +33,8 @@ test('a peer that has gone is forgotten when the others are asked for their heig
   const connection = await visitor.dial(String(node.getMultiaddrs()[0]))
   await identified
   assert.equal(await isKnown(visitor.id), true)
+  assert.equal(stack.networks.error(visitor.id)?.code, 'P2P_OTHER_NETWORK')
   await connection.close()
   await until(async () => !(await isKnown(visitor.id)))
+  assert.equal(stack.networks.error(visitor.id), null)
 })
