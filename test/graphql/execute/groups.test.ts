@@ -237,6 +237,14 @@ test('each row that is grouped is compared with the keys and the filters of all 
   }
 })
 
+test('each member of a group that is compared with a filter counts once more', async (t) => {
+  const room = await openGraphqlRoom(t)
+  const cost = (filter: string) =>
+    costOf(room, `{ Log(groupBy: [address]) { GROUP(filter: ${filter}) { data } } }`)
+  const rows = 18
+  assert.equal(await cost('{logIndex: {_neq: 1000}}'), (await cost('null')) + rows)
+})
+
 test('a field that is no key cannot be selected beside the members', async (t) => {
   const { errors } = await openGraphqlRoom(t)
   const cases: Readonly<Record<string, string>> = {
