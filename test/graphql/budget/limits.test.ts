@@ -386,3 +386,12 @@ test('a sorted list and one of groups end at twice the row limit', async (t) => 
     assert.deepEqual(await errors(text.replace('limit: 1', 'limit: 2')), [message])
   }
 })
+
+test('a sorted list and one of groups are refused beyond the row limit, not cut', async (t) => {
+  const { errors } = await openGraphqlRoom(t, { limits: { maxRows: 6 } })
+  for (const text of [
+    '{ Log(order: {data: ASC}) { data } }',
+    '{ Log(groupBy: [_docID]) { _docID } }',
+  ])
+    assert.match((await errors(text))[0] ?? '', /^The answer has more than 6 rows\./)
+})

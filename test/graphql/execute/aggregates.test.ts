@@ -123,6 +123,12 @@ test('an aggregate without a target is refused', async (t) => {
   assert.match(message, /Field "Ethereum__Mainnet__Block__NumericSelector.field" of required type/)
 })
 
+test('counting the rows that a filter leaves reads each of them', async (t) => {
+  const { query, registry } = await openGraphqlRoom(t)
+  assert.deepEqual(await query('{ COUNT(Log: {filter: {logIndex: {_neq: 1000}}}) }'), { COUNT: 18 })
+  assert.equal(await documentsRead(registry), 6 + 18)
+})
+
 test('counting whole collections reads no documents', async (t) => {
   const { query, registry } = await openGraphqlRoom(t)
   await query('{ COUNT(Log: {}, Transaction: {filter: {blockNumber: {_geq: 3}}}) }')
