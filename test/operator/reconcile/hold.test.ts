@@ -75,6 +75,29 @@ test('what is lost later stops only what would need new pods', async () => {
   assert.deepEqual(await reconciled(), ['WaitingForUpstream', false])
 })
 
+test('a Secret that goes while all pods are ready is told in one Event', async () => {
+  const secret = { kind: 'Secret', metadata: { namespace, name: 'node-token' } }
+  const service = { kind: 'Service', metadata: { namespace, name: 'geth' } }
+  await room.put({ ...secret, ...{ data: { token: 'YQ==' } } } as KubernetesObject)
+  await room.put({ ...service, ...{ spec: { selector: { app: 'geth' } } } } as KubernetesObject)
+  await room.put(generator)
+  await room.reconcile(generator)
+  await room.start(generator)
+  const told = (): string[] => room.events.filter((text) => text.startsWith('SecretGone '))
+  assert.equal((await reconciled())[0], 'AllReady')
+  assert.deepEqual(told(), [])
+  await room.remove('Secret', 'node-token')
+  for (let turn = 0; turn < 2; turn += 1) {
+    assert.equal((await reconciled())[0], 'AllReady')
+    const [note = '', ...others] = told()
+    assert.match(
+      note,
+      /No new pod can start.* Secret node-token of spec\.upstream\.auth\.secretRef/,
+    )
+    assert.deepEqual(others, [])
+  }
+})
+
 test('a Generator that is suspended waits for nothing, so that its pod goes', async () => {
   const suspended = { ...generator, spec: { ...generator.spec, suspend: true } }
   await room.put(suspended)

@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import type { V1Pod, V1StatefulSet } from '@kubernetes/client-node'
 import { requests } from '../../../operator/api/annotations.ts'
 import type { Generator, Host, Workload } from '../../../operator/api.ts'
+import { parseHealth } from '../../../operator/reconcile/observe/health-view.ts'
 import { ownerReference } from '../../../operator/resources/names/metadata.ts'
 import { childNames, claimName } from '../../../operator/resources/names/names.ts'
 import { claimLabels } from '../../../operator/resources/objects/claims.ts'
@@ -326,3 +327,22 @@ for (const kind of ['Pod', 'PersistentVolumeClaim'] as const) {
     assert.ok(room.writes().includes('PATCH statefulsets mainnet-host'))
   })
 }
+
+test('a replica that signs with another key is told in an Event, with both keys', async () => {
+  await started(generator)
+  await room.edit<V1Pod & KubernetesObject>('Pod', 'mainnet-generator-0', (pod) => {
+    pod.status = { ...pod.status, podIP: '10.0.0.1' }
+  })
+  const sign = async (identity: string): Promise<string[]> => {
+    const report = { program: 'generator', identity, p2p: { self: { id: 'peer' }, peers: [] } }
+    room.answer(new Map([[0, parseHealth(JSON.stringify(report))]]))
+    await room.reconcile(generator)
+    return room.events.splice(0).filter((text) => text.startsWith('SigningKeyChanged '))
+  }
+  const [before, after] = ['ab'.repeat(32), 'cd'.repeat(32)]
+  assert.deepEqual(await sign(before), [])
+  assert.deepEqual(await sign(after), [
+    `SigningKeyChanged Replica 0 signs with ${after}, and did with ${before}.`,
+  ])
+  assert.deepEqual(await sign(after), [])
+})
