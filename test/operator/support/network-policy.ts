@@ -31,14 +31,14 @@ export function lets(policy: NetworkPolicy, connection: Connection): boolean {
   if (direction === 'in' && other.kind === 'machine') return true
   return rulesOf(policy, direction).some(
     ({ ports, peers }) =>
-      (ports === undefined || ports.some((port) => isPort(port, connection))) &&
-      (peers === undefined || peers.some((peer) => isPeer(peer, other, policy))),
+      (ports.length === 0 || ports.some((port) => isPort(port, connection))) &&
+      (peers.length === 0 || peers.some((peer) => isPeer(peer, other, policy))),
   )
 }
-
+/** An empty list is about all there are, like one that is left out. */
 interface Rule {
-  readonly ports: readonly PolicyPort[] | undefined
-  readonly peers: readonly V1NetworkPolicyPeer[] | undefined
+  readonly ports: readonly PolicyPort[]
+  readonly peers: readonly V1NetworkPolicyPeer[]
 }
 
 interface PolicyPort {
@@ -48,8 +48,8 @@ interface PolicyPort {
 
 function rulesOf({ spec }: NetworkPolicy, direction: 'in' | 'out'): Rule[] {
   return direction === 'in'
-    ? spec.ingress.map(({ ports, from }) => ({ ports, peers: from }))
-    : (spec.egress ?? []).map(({ ports, to }) => ({ ports, peers: to }))
+    ? spec.ingress.map(({ ports = [], from: peers = [] }) => ({ ports, peers }))
+    : (spec.egress ?? []).map(({ ports = [], to: peers = [] }) => ({ ports, peers }))
 }
 
 /** A rule without a port is about all ports of its protocol. */

@@ -33,6 +33,14 @@ test('a claim is labelled, records its chain and its keyring, and has no owner',
   })
 })
 
+test('a claim of data records where its store began, once that is known', () => {
+  const recordsOf = (start: string | null): object | undefined =>
+    claimApplied(host, 'data', 0, { ...facts, start }).metadata?.annotations
+  const chain = { 'viewmesh.io/network': 'Ethereum__Mainnet' }
+  assert.deepEqual(recordsOf(null), chain)
+  assert.deepEqual(recordsOf('100'), { ...chain, 'viewmesh.io/start': '100' })
+})
+
 test('exactly the claim that may go with the resource has it as its owner', () => {
   const owners = (name: string): (number | undefined)[] =>
     (['keys', 'data'] as const).map((volume) => {
