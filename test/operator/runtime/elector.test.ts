@@ -175,15 +175,6 @@ test('a stand-by that closes leaves the Lease of the leader as it is', async () 
   )
 })
 
-test('a Lease without a duration is waited for as long as our own would be', async () => {
-  room.server.put(path, { spec: { holderIdentity: 'dead' } } as Lease)
-  const { elector } = compete('heir', { times: { leaseMs: 100, renewDeadlineMs: 10_000 } })
-  await elector.elected(AbortSignal.timeout(60_000))
-  assert.equal(holder(), 'heir')
-  const [first, second] = room.server.requests.map(({ method }) => method)
-  assert.deepEqual([first, second], ['GET', 'GET'], 'it was not taken when it was seen first')
-})
-
 test('a Lease that names nobody is taken at once', async () => {
   room.server.put(path, {})
   await compete('first').elector.elected(AbortSignal.timeout(60_000))
@@ -239,26 +230,29 @@ test('a Lease that was deleted and made by another ends the leadership', async (
   assert.equal(holder(), 'heir')
 })
 
-test('a leader that died is followed once its Lease has not changed for its duration', async (t) => {
-  let nowMs = 0
-  t.mock.method(performance, 'now', () => nowMs)
-  const spec = {
-    holderIdentity: 'dead',
-    leaseDurationSeconds: 1,
-    renewTime: '2999-01-01T00:00:00.000000Z',
-  }
-  room.server.put(path, { spec } as Lease)
-  const heir = compete('heir', { times: { leaseMs: 3_600_000, renewDeadlineMs: 10_000 } })
-  const { requests } = room.server
-  await room.server.seen((request) => requests.indexOf(request) > 0)
-  nowMs = 1_000
-  const before = requests.length
-  await room.server.seen((request) => requests.indexOf(request) > before)
-  assert.equal(holder(), 'dead')
-  nowMs = 1_000.5
-  await heir.elector.elected(AbortSignal.timeout(60_000))
-  assert.equal(holder(), 'heir')
-})
+for (const [what, leaseDurationSeconds, leaseMs] of [
+  ['its Lease has not changed for its duration', 1, 3_600_000],
+  ['a Lease without a duration has not changed for ours', undefined, 1_000],
+] as const) {
+  test(`a leader that died is followed once ${what}`, async (t) => {
+    let nowMs = 0
+    t.mock.method(performance, 'now', () => nowMs)
+    const renewTime = '2999-01-01T00:00:00.000000Z'
+    room.server.put(path, {
+      spec: { holderIdentity: 'dead', leaseDurationSeconds, renewTime },
+    } as Lease)
+    const heir = compete('heir', { times: { leaseMs, renewDeadlineMs: 10_000 } })
+    const { requests } = room.server
+    await room.server.seen((request) => requests.indexOf(request) > 0)
+    nowMs = 1_000
+    const before = requests.length
+    await room.server.seen((request) => requests.indexOf(request) > before)
+    assert.equal(holder(), 'dead')
+    nowMs = 1_000.5
+    await heir.elector.elected(AbortSignal.timeout(60_000))
+    assert.equal(holder(), 'heir')
+  })
+}
 
 test('a Lease that another process took ends the leadership, and nothing is written any more', async () => {
   const { elector, fence, lost } = compete('first')
