@@ -3,7 +3,10 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Host, ViewResource } from '../../../../operator/api.ts'
 import type { HostSituation } from '../../../../operator/reconcile/evaluate/view-at-host.ts'
-import { situationsOf } from '../../../../operator/reconcile/evaluate/view-situations.ts'
+import {
+  selectedHosts,
+  situationsOf,
+} from '../../../../operator/reconcile/evaluate/view-situations.ts'
 import { type HealthView, parseHealth } from '../../../../operator/reconcile/observe/health-view.ts'
 import type { ViewAtReplica } from '../../../../operator/reconcile/observe/view-at-replica.ts'
 import { childMetadata, selectorLabels } from '../../../../operator/resources/names/metadata.ts'
@@ -119,4 +122,20 @@ test('a View is of another chain where its query says so', () => {
   const view = viewWith('other', { definition: { ...plainDefinition, query } }, namespace)
   assert.equal(situationOf({ view }).isForeign, true)
   assert.equal(situationOf({}).isForeign, false)
+})
+
+test('Hosts that a View selects come by name, without others and those being deleted', () => {
+  const named = (name: string, more: object = {}): object => ({
+    ...host,
+    metadata: { ...host.metadata, name, uid: name, ...more },
+  })
+  const hosts = [
+    ...['second', 'third', 'first'].map((name) => named(name)),
+    named('leaving', { deletionTimestamp: '2026-01-01T00:00:00Z' }),
+    named('elsewhere', { namespace: 'elsewhere' }),
+  ]
+  const names = selectedHosts(viewOf(hosts as KubernetesObject[]), posted).map(
+    ({ metadata }) => metadata.name,
+  )
+  assert.deepEqual(names, ['first', 'second', 'third'])
 })
