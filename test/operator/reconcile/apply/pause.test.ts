@@ -18,6 +18,7 @@ import { schemaTokenSecret } from '../../../../operator/resources/secrets/schema
 import type { KubernetesObject } from '../../../../operator/runtime/client/kubernetes-object.ts'
 import { hostContext, readHost } from '../../../support/resources/operator-cases.ts'
 import { kubernetesRoom } from '../../support/kubernetes-room.ts'
+import { send, status } from '../../support/kubernetes-server.ts'
 import { boundClaims, emptyState, podWith, readyCounts } from '../../support/operator-findings.ts'
 import { viewOf } from '../../support/operator-view.ts'
 
@@ -162,6 +163,26 @@ test('while paused an object that was only added to is reported, though a dry ru
   }
   assert.equal(await found('/spec/a'), 'ServiceAccount x changed (spec.a)')
   assert.equal(await found(null), null)
+})
+
+test('while paused an object that the API server would refuse is reported with the reason', async () => {
+  const [object] = objects
+  assert.ok(object)
+  const { name = '' } = object.metadata ?? {}
+  const kind = 'ServiceAccount'
+  const created: Difference = { kind, name, action: 'create', drift: [], object, live: null }
+  const tried = async (code: number): Promise<string | null> => {
+    room.server.faults.clear()
+    room.server.faults.add((_, response) => {
+      send(response, code, status(code, 'Refused'))
+      return true
+    })
+    return await tryDifference(partsWith([]), created, signal)
+  }
+  const refused = `ServiceAccount ${name}, which is refused`
+  assert.equal(await tried(403), `${refused} (Forbidden)`)
+  assert.equal(await tried(422), `${refused} (InvalidSpec)`)
+  await assert.rejects(tried(409), { code: 'OPERATOR_API_CONFLICT' })
 })
 
 const storage = { ...host.spec.storage, restartToResize: true }
