@@ -236,8 +236,8 @@ test('a condition is written at once, with the figures, and keeps its time while
     image: 'x:1',
     head: 7,
     conditions: [
-      { ...known, type: 'Ready', status: 'False', reason: 'Pending', message: 'not yet' },
       { ...known, type: 'Stalled', status: 'True', reason: 'Stuck', message: 'stuck' },
+      { ...known, type: 'Ready', status: 'False', reason: 'Pending', message: 'not yet' },
     ],
   }
   const conditions = [
@@ -310,6 +310,23 @@ test('figures are written at once that no write of the last minute came before',
     const outcome = await hasty.write(type, another, { ...wanted, figures: { head } })
     assert.deepEqual(outcome, { written: true })
   }
+})
+
+test('figures wait a minute since the last write of their object, whatever else is written', async (t) => {
+  let nowMs = 1_000_000
+  t.mock.method(performance, 'now', () => nowMs)
+  const writer = createStatusWriter({ fieldManager: 'tester-status' }, { api: room.client.api })
+  const another = { metadata: { ...object.metadata, name: 'b', uid: 'uid-b' } }
+  room.server.put(other, another)
+  await writer.write(type, object, wanted)
+  const live = { ...object, status: lastBody<{ status: object }>().status }
+  const moved = { ...wanted, figures: { head: 8 } }
+  nowMs += 30_000
+  assert.deepEqual(await writer.write(type, another, wanted), { written: true })
+  const early = await writer.write(type, live, moved)
+  assert.deepEqual(early, { written: false, requeueAfterMs: 30_000 })
+  nowMs += 30_000
+  assert.deepEqual(await writer.write(type, live, moved), { written: true })
 })
 
 test('a figure that is known no more is taken away at once', async () => {
