@@ -161,3 +161,16 @@ test('a namespace with many keys, or slow ones, keeps none of another from havin
   queue.add('few/c', 'resync')
   assert.deepEqual([queue.take()?.key, queue.depth()], ['few/c', 2])
 })
+
+test('a namespace of which nothing waits any more keeps none of another waiting', () => {
+  const queue = createWorkQueue()
+  const inTurn = (...added: readonly string[]): (string | undefined)[] => {
+    for (const key of added) queue.add(key, 'user')
+    return added.map(() => queue.take()?.key)
+  }
+  const first = ['first/a', 'first/b']
+  assert.deepEqual(inTurn(...first), first)
+  for (const key of first) queue.done(key)
+  const second = ['second/a', 'second/b']
+  assert.deepEqual(inTurn(...second), second)
+})
