@@ -328,13 +328,28 @@ test('a View whose ConfigMap may not be written is stalled until it may, with on
     send(response, 403, status(403, 'Forbidden', 'configmaps "senders-view" is forbidden'))
     return true
   })
-  for (let times = 0; times < 3; times += 1) await room.reconcile(view)
+  room.crowd(1_000)
+  for (let times = 0; times < 3; times += 1) {
+    assert.deepEqual(await room.reconcile(view), { requeueAfterMs: 5_000, isTerminal: true })
+  }
   assert.equal(said('Stalled'), 'True Forbidden')
   assert.deepEqual(room.log.messages('warn'), ['stopped until a person acts'])
   room.server.faults.clear()
   await room.reconcile(view)
   assert.equal(room.condition(view, 'Stalled'), undefined)
   assert.equal(said('Validated'), 'True Valid')
+})
+
+test('a View whose ConfigMap the API server fails to write is tried again as all that failed', async () => {
+  await room.put(lensMap(namespace))
+  await room.put(view)
+  room.server.faults.add(({ method, path }, response) => {
+    if (method !== 'PATCH' || !path.endsWith('/configmaps/senders-view')) return false
+    send(response, 500, status(500, 'InternalError'))
+    return true
+  })
+  await assert.rejects(room.reconcile(view), { code: 'OPERATOR_API_FAILED' })
+  assert.equal(said('Ready'), 'False Pending')
 })
 
 test('a View whose namespace goes away is tried again after a second', async () => {

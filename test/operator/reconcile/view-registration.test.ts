@@ -41,6 +41,7 @@ test('a first Job prepares the View, and no Host gets it before the ID is known'
   await room.put(host)
   await room.reconcile(host)
   await room.put(view)
+  room.crowd(1_000)
   assert.deepEqual(await room.reconcile(view), { requeueAfterMs: 100, isTerminal: false })
   assert.deepEqual(await room.reconcile(view), { requeueAfterMs: 5_000, isTerminal: false })
   await room.reconcile(host)
