@@ -58,6 +58,7 @@ for (const [what, args, expected] of [
   ['no line', ['logs', 'host/a', '--tail', '0'], /from 1 to 1000000/],
   ['too many lines', ['logs', 'host/a', '--tail', '1000001'], /from 1 to 1000000/],
   ['a number of lines with a unit', ['logs', 'host/a', '--tail', '5k'], /from 1 to 1000000/],
+  ['a number of lines in hex', ['logs', 'host/a', '--tail', '0x10'], /from 1 to 1000000/],
   ['no claim where one is needed', ['claims', 'delete'], /missing required argument 'claim'/],
 ] as const) {
   test(`${what} is refused with exit code 2`, async () => {

@@ -35,6 +35,26 @@ test('the namespace is that of the flag, or of the context that was chosen, or t
   assert.equal(await namespaceOf({ kubeconfig: file, namespace: 'apps' }), 'apps')
 })
 
+/** Has KUBECONFIG name this file until the test is over. */
+function setDefault(t: TestContext, file: string): void {
+  const { env } = process
+  const before = env['KUBECONFIG']
+  env['KUBECONFIG'] = file
+  t.after(() => {
+    if (before === undefined) delete env['KUBECONFIG']
+    else env['KUBECONFIG'] = before
+  })
+}
+
+test('without the flag the kubeconfig is the one that KUBECONFIG names', async (t) => {
+  setDefault(t, kubeconfig(t))
+  assert.equal(await namespaceOf({}), 'shop')
+  setDefault(t, kubeconfig(t, { 'proxy-url': 'http://proxy.example.org' }))
+  await assert.rejects(openClusterAccess({}), {
+    message: 'the kubeconfig has a proxy-url, and a proxy is not supported',
+  })
+})
+
 test('the cluster of the kubeconfig is asked, as the plugin', async (t) => {
   const access = await openClusterAccess({ kubeconfig: kubeconfig(t) })
   t.after(() => access.close())
