@@ -109,6 +109,9 @@ test('ports of one number are distinguished by protocol, and the default is TCP'
   const udp = { containerPort: 53, protocol: 'UDP' }
   assert.deepEqual(pathsOf(listening(udp, { containerPort: 53 }), listening(tcp, udp)), [])
   assert.deepEqual(pathsOf(listening(udp, tcp), listening(tcp)), ['spec.containers[dns].ports[53]'])
+  const unnumbered = { name: 'dns' }
+  const [one, other] = [listening(unnumbered, tcp), listening(tcp, unnumbered)]
+  assert.notDeepEqual(pathsOf(one, other), [], 'without all numbers ports have places')
 })
 
 test('a size that Kubernetes wrote its own way is no difference', () => {

@@ -98,6 +98,12 @@ test('items of one list are never merged with each other', () => {
   )
 })
 
+test('an item that is no object stays as it is, for the API server to refuse', () => {
+  const ours = { env: [{ name: 'A', value: '0' }] }
+  for (const item of ['A', null, ['A']])
+    assert.deepEqual(mergeStrategically(ours, { env: [item] }), { env: [...ours.env, item] })
+})
+
 test('lists without names are replaced as a whole', () => {
   const ours = { tolerations: [{ key: 'a' }], command: ['one', 'two'] }
   const theirs = { tolerations: [{ key: 'b' }], command: ['three'] }
