@@ -174,3 +174,13 @@ test('a namespace of which nothing waits any more keeps none of another waiting'
   const second = ['second/a', 'second/b']
   assert.deepEqual(inTurn(...second), second)
 })
+
+test('a key that is worked on is taken again only once that is done', () => {
+  const queue = createWorkQueue()
+  queue.add('key', 'user')
+  queue.take()
+  queue.add('key', 'user')
+  assert.deepEqual([queue.take(), queue.depth()], [null, 1])
+  queue.done('key')
+  assert.equal(queue.take()?.key, 'key')
+})
