@@ -29,6 +29,7 @@ async function reconciled(): Promise<[reason: string | undefined, hasSet: boolea
 test('a Generator waits for the Secret that it names, then for its execution node', async () => {
   await room.put(generator)
   assert.deepEqual(await reconciled(), ['SecretMissing', false])
+  assert.doesNotMatch(room.events.join('\n'), /^SecretGone /m, 'Ready says it')
   const secret = { kind: 'Secret', metadata: { namespace, name: 'node-token' } }
   await room.put({ ...secret, ...{ data: { token: 'YQ==' } } } as KubernetesObject)
   assert.deepEqual(await reconciled(), ['WaitingForUpstream', false])
@@ -87,7 +88,10 @@ test('a Secret that goes while all pods are ready is told in one Event', async (
   assert.equal((await reconciled())[0], 'AllReady')
   assert.deepEqual(told(), [])
   await room.remove('Secret', 'node-token')
-  for (let turn = 0; turn < 2; turn += 1) {
+  for (const generation of [1, 2]) {
+    await room.edit('Generator', 'mainnet', ({ metadata }) =>
+      Object.assign(metadata ?? {}, { generation }),
+    )
     assert.equal((await reconciled())[0], 'AllReady')
     const [note = '', ...others] = told()
     assert.match(
