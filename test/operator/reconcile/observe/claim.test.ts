@@ -100,14 +100,14 @@ test('a claim of which nothing is known yet is neither bound nor being deleted',
 
 test('a start is needed once the claim has said so for three minutes, for as long as it does', () => {
   const conditionIs = (status: string) => {
-    const lastTransitionTime = new Date(0)
+    const lastTransitionTime = new Date(60_000)
     const conditions = [{ type: 'FileSystemResizePending', status, lastTransitionTime }]
     return keepClaim({ status: { conditions } })
   }
-  assert.equal(needsStart(conditionIs('True'), 179_999), false)
-  assert.equal(needsStart(conditionIs('True'), 180_000), true)
-  assert.equal(needsStart(conditionIs('False'), 180_000), false)
-  assert.equal(needsStart(keepClaim({}), 180_000), false)
+  assert.equal(needsStart(conditionIs('True'), 239_999), false)
+  assert.equal(needsStart(conditionIs('True'), 240_000), true)
+  assert.equal(needsStart(conditionIs('False'), 240_000), false)
+  assert.equal(needsStart(keepClaim({}), 240_000), false)
 })
 
 test('of a keys claim it is known with which key its directory opens, as soon as it is marked', () => {

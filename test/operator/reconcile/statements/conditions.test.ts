@@ -30,7 +30,10 @@ test('an Event is recorded when a reason changes, not when a message does', () =
   assert.deepEqual(occurrencesOf([], after), [
     { type: 'Warning', reason: 'Forbidden', action: 'Stalled', note: 'no' },
   ])
-  const before = [{ type: 'Stalled', status: 'True', reason: 'Forbidden', message: 'other', ...at }]
+  const before = [
+    { type: 'Ready', status: 'False', reason: 'Initializing', message: 'other', ...at },
+    { type: 'Stalled', status: 'True', reason: 'Forbidden', message: 'other', ...at },
+  ]
   assert.deepEqual(occurrencesOf(before as never, after), [])
 })
 
@@ -49,6 +52,7 @@ test('what was asked for and what passes by itself is no warning; what failed is
       { StorageReady: { reason: 'FileSystemResizePending', message } },
       'Normal FileSystemResizePending',
     ],
+    [{ StorageReady: { reason: 'Bound', message } }, 'Normal Bound'],
     [{ Paused: { reason: 'ChangesWaiting', message } }, 'Normal ChangesWaiting'],
     [{ Reconciling: { reason: 'ProgressingWithRetry', message } }, 'Warning ProgressingWithRetry'],
     [{ StorageReady: { reason: 'ExpansionFailed', message } }, 'Warning ExpansionFailed'],
