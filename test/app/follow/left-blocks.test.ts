@@ -1,6 +1,7 @@
 /** What Hosts say themselves gave way, and that one which lies about it neither removes nor keeps anything. */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
+import { listen } from '../../../src/app/follow/incoming.ts'
 import { createLeftBlocks } from '../../../src/app/follow/left-blocks.ts'
 import { usualPatience } from '../../../src/app/follow/patience.ts'
 import { openToldHeights } from '../../../src/app/follow/told-heights.ts'
@@ -8,7 +9,8 @@ import type { DigestSigner } from '../../../src/identity/signature.ts'
 import { namedHash } from '../../support/chain/opaque-blocks.ts'
 import { testSigner } from '../../support/chain/sealed-blocks.ts'
 import { until } from '../../support/p2p-room.ts'
-import { connect, type OpenedFollower, storedTo } from '../support/follower-stream.ts'
+import { hostA, openState } from '../support/follower-state.ts'
+import { connect, madeBlocks, type OpenedFollower, storedTo } from '../support/follower-stream.ts'
 import { createMadeChain, type MadeBlock, type MadeChain, madeView } from '../support/made-chain.ts'
 import { madeExcerpt } from '../support/made-host.ts'
 import { openTestFollower } from '../support/test-follower.ts'
@@ -92,6 +94,26 @@ test('a Host is asked again from where it does not have what is stored', () => {
     askedAbove(() => left.removed(8)),
     [5, 8],
   )
+})
+
+test('what gave way for a Host that is not accepted is not remembered', async (t) => {
+  const { state } = await openState(t)
+  const view = state.parts.views.find(madeView) ?? assert.fail('it is not known')
+  const stored = madeBlocks(1).map((block) => ({ ...block, sinceMs: 0 }))
+  await state.blocks.put(view, stored, null, { seals: () => [], excerpts: () => [] })
+  const hosts = [hostA.identity, testSigner('a stranger', 'Ed25519').identity]
+  const nothing = (): void => undefined
+  for (const identity of hosts) {
+    const { signal } = new AbortController()
+    const { onWelcome, onRetract } = listen(
+      state,
+      { peer: identity, signal, onWelcome: nothing, onProgress: nothing, onHead: nothing },
+      [{ view: madeView, cursor: [], withRows: false }],
+    )
+    await onWelcome({ identity, genesis: null, views: [] })
+    onRetract(madeView, null)
+  }
+  assert.deepEqual(hosts.map(state.left.leftAbove), [-1, Infinity])
 })
 
 const liar = testSigner('a liar', 'Ed25519')

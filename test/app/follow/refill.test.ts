@@ -268,6 +268,44 @@ test('missing blocks come one after the other, and each hole is left once it is 
   await refill.close()
 })
 
+test('closing lasts until the missing block that is being written is stored', async (t) => {
+  const chain = createMadeChain()
+  chain.grow(2)
+  const host = await openMadeHost(t, { chain, signer: hostA })
+  const application = await openRoom(t)
+  await connect(application, host.room)
+  const { state } = await openState(t)
+  await put(state, [1])
+  const { store } = state.parts
+  const [writing, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  const events: string[] = []
+  const putRowBlocks: typeof store.putRowBlocks = async (...given) => {
+    writing.resolve()
+    await released.promise
+    await store.putRowBlocks(...given)
+    events.push('stored')
+  }
+  const peers = [host.room.id]
+  const refill = openRefill(
+    {
+      ...state.options,
+      network: testNetwork,
+      peers,
+      patience: { ...patience, missingCheckMs: 20 },
+    },
+    {
+      ...{ ...state.parts, p2p: application.p2p, onChange: () => undefined },
+      ...{ store: { ...store, putRowBlocks }, links: { servingSinceMs: () => 1 } },
+    },
+  )
+  await writing.promise
+  const closed = refill.close().then(() => events.push('closed'))
+  for (let turn = 0; turn < 100; turn++) await nextTurn()
+  released.resolve()
+  await closed
+  assert.deepEqual(events, ['stored', 'closed'])
+})
+
 test('missing blocks that come slowly are waited for, however long all of them take', async (t) => {
   t.mock.timers.enable({ apis: ['setInterval'] })
   const chain = createMadeChain()
