@@ -165,6 +165,25 @@ test('a chain that is cut off at either side of the border of a merged span leav
   }
 })
 
+test('a hash stays while its block or a seal of it is stored, and no longer', async (t) => {
+  const options = { path: testDirectory(t), network: opaqueNetwork, retainBlocks: null }
+  const store = await openWriter(options, { log: pino({ enabled: false }) })
+  const heightsOf = (hashes: readonly string[]): (number | undefined)[] =>
+    store.reader.read((snapshot) => hashes.map((hash) => snapshot.heightOf(hash)))
+  const [five, six, seven] = [5, 6, 7].map((height) => opaqueBlock(height, 60))
+  assert.ok(five && six && seven)
+  await store.putSealedBlock(five)
+  for (const block of [six, seven]) await store.putBlock(block)
+  const others = [opaqueSeal(5, 'other'), opaqueSeal(5, 'other', '03'.repeat(33))]
+  await store.putSeals(5, others)
+  await store.putSeals(5, [opaqueSeal(5, 'third')], [opaqueSeal(5), ...others])
+  await store.truncateAbove(6)
+  const hashes = [five, six, seven].map(({ header }) => header.hash)
+  assert.deepEqual(heightsOf(hashes), [5, 6, undefined])
+  await store.close()
+  await assertNothingLeftOver(options.path)
+})
+
 test('pruning removes sixteen blocks whenever as many lie below the tail, and no visible one', async (t) => {
   const options = { path: testDirectory(t), network: opaqueNetwork, retainBlocks: 10 }
   const store = await openWriter(options, { log: pino({ enabled: false }) })
