@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { readdir } from 'node:fs/promises'
 import { type TestContext, test } from 'node:test'
 import type { App } from '../../src/app/app.ts'
+import { openToldHeights } from '../../src/app/follow/told-heights.ts'
 import { createSigner } from '../../src/identity/signature.ts'
 import { openWriter } from '../../src/store/write/writer.ts'
 import { captureLog } from '../support/captured-log.ts'
@@ -102,6 +103,20 @@ test('a reorganisation while the application was closed is followed when it open
   const app = await openTestApp(t, { hosts: [host], path })
   await untilState(app, (state) => topOf(state) === 10)
   assert.equal((await amounts(app)).length, 22)
+})
+
+test('an application that is closed keeps up to which block each Host was heard', async (t) => {
+  const chain = createMadeChain()
+  chain.grow(10)
+  const path = await temporaryFolder(t)
+  const host = await openMadeHost(t, { chain })
+  const app = await openTestApp(t, { hosts: [host], path })
+  await untilState(app, (state) => topOf(state) === 9)
+  await app.close()
+  const options = { path, network: testNetwork, program: 'app', retainBlocks: null } as const
+  const store = await openWriter(options, { log: captureLog().log })
+  t.after(() => store.close())
+  assert.deepEqual(openToldHeights(store).of(host.room.id), { host: host.identity, to: 9 })
 })
 
 test('what the store no longer keeps is passed over, also by a branch that begins below', async (t) => {
