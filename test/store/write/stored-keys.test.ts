@@ -198,3 +198,27 @@ test('pruning removes sixteen blocks whenever as many lie below the tail, and no
   const { blocks, tail } = await assertNothingLeftOver(options.path)
   assert.deepEqual([blocks, tail], [[[64, 80]], 71])
 })
+
+test('the index of a merged span stays until the last of its blocks is pruned', async (t) => {
+  const options = { path: testDirectory(t), network: opaqueNetwork, retainBlocks: 140 }
+  const store = await openWriter(options, { log: pino({ enabled: false }) })
+  const grow = async (from: number, to: number): Promise<void> => {
+    await Promise.all(chain(from, to).map((block) => store.putSealedBlock(block)))
+    await store.flushed()
+  }
+  const assertFound = (tail: number, head: number): void => {
+    const blocks = new Map(chain(tail, head).map((each) => [each.header.number, each]))
+    assertIs(store, { blocks, tail })
+  }
+  await grow(0, 139)
+  await grow(140, 170)
+  assert.equal(await store.prune(), 16)
+  assertFound(31, 170)
+  await grow(171, 200)
+  await grow(201, 210)
+  assert.equal(await store.prune(), 48)
+  assertFound(71, 210)
+  await store.close()
+  const { blocks, unmerged } = await assertNothingLeftOver(options.path)
+  assert.deepEqual([blocks, unmerged], [[[64, 210]], [[128, 210]]])
+})
