@@ -18,6 +18,7 @@ import {
   decodeHeader,
   hashBytes,
   indexLevel,
+  pieceBytes,
   pieceCount,
   pieceKey,
   type StoreDatabase,
@@ -126,7 +127,12 @@ function assertSlots(entries: Entries, state: StoreState): void {
     const pieces = [...blocks].flatMap(([height, { bytes }]) =>
       Array.from({ length: pieceCount(bytes) }, (_, piece) => viewPieceKey(slot, height, piece)),
     )
-    assert.deepEqual(keysOf(viewRows.filter(isOwn)), hex(pieces))
+    const rows = viewRows.filter(isOwn)
+    assert.deepEqual(keysOf(rows), hex(pieces))
+    assert.ok(
+      rows.every(({ value }) => value.length <= pieceBytes),
+      'a piece fills a page',
+    )
     assertViewIndex(has, viewIndex.filter(isOwn))
   }
 }
