@@ -152,6 +152,20 @@ describe('an index table', () => {
     assert.equal(reads, 2)
   })
 
+  it('of a span holds thousands of entries that begin alike', () => {
+    const entries = Array.from({ length: 1_500 }, (_, fingerprint): Entry => {
+      return { fingerprint, section: 'Log', chunk: 0 }
+    })
+    const tables = [3, 4, 5].map((height) => tableOf(height, entries))
+    const merged = mergeEntries(tables)
+    const parts = splitEntries(merged)
+    for (const [index, table] of tables.entries()) assert.ok(parts.get(3 + index)?.equals(table))
+    for (const fingerprint of [0, 1_023, 1_024, 1_499]) {
+      const expected = [3, 4, 5].map((height) => spanPosition(height, 'Log', 0))
+      assert.deepEqual(findInEntries(merged, fingerprint), expected)
+    }
+  })
+
   it('of a span holds what the tables of its blocks held, and can be split again', () => {
     const blocks = fc.uniqueArray(
       fc.record({
