@@ -1,0 +1,67 @@
+/** What a merged index table of a View keeps of rows that go, and of blocks without any. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { pino } from 'pino'
+import type { StoreWriter } from '../../../src/store/store.ts'
+import { openWriter } from '../../../src/store/write/writer.ts'
+import { rowTermValue } from '../../../src/views/rows.ts'
+import { opaqueBlock, opaqueNetwork } from '../../support/chain/opaque-blocks.ts'
+import { testDirectory } from '../../support/test-store.ts'
+import { viewBlock } from '../../support/view-rows.ts'
+import { assertNothingLeftOver } from '../support/stored-keys.ts'
+
+const slot = 3
+const headers = Array.from({ length: 200 }, (_, height) => opaqueBlock(height, 50).header)
+
+/** A store of 200 blocks, of which those of the first two spans are deep enough. */
+async function openChain(path: string): Promise<StoreWriter> {
+  const options = { path, network: opaqueNetwork, retainBlocks: null }
+  const store = await openWriter(options, { log: pino({ enabled: false }) })
+  await Promise.all(headers.map(({ number }) => store.putBlock(opaqueBlock(number, 50))))
+  return store
+}
+
+test('a table stays while a block is in it, and has nothing of rows that were replaced', async (t) => {
+  const path = testDirectory(t)
+  const store = await openChain(path)
+  const found = (name: string): number[] =>
+    store.reader.read((snapshot) => {
+      const candidates = snapshot.viewCandidates(slot, 0, rowTermValue(name), 0, 1e9, false)
+      return [...candidates].map(({ height }) => height)
+    })
+  const put = async (last: number, name: string): Promise<void> => {
+    const blocks = headers.slice(0, last + 1)
+    const made = blocks.map((header) => viewBlock(header, [{ name: `${name} ${header.number}` }]))
+    await store.putViewRows(slot, made)
+    await store.flushed()
+  }
+  const fail = async (last: number): Promise<void> => {
+    const failed = headers.slice(0, last + 1).map(({ number: height, hash: blockHash }) => {
+      return { height, blockHash, failure: Buffer.from('why') }
+    })
+    await store.putViewRows(slot, failed)
+  }
+  await put(63, 'first')
+  await fail(62)
+  assert.deepEqual(['first 5', 'first 63'].map(found), [[], [63]])
+  await put(62, 'second')
+  assert.deepEqual(['first 5', 'second 5', 'first 63'].map(found), [[], [5], [63]])
+  await fail(63)
+  const size = store.reader.read((snapshot) => snapshot.viewSize(slot))
+  assert.deepEqual(size, { rows: 0, bytes: 0 })
+  await store.close()
+  await assertNothingLeftOver(path)
+})
+
+test('blocks without rows take no table', async (t) => {
+  const path = testDirectory(t)
+  const store = await openChain(path)
+  await store.putEmptyViewBlocks(
+    headers.map(({ number: height, hash: blockHash }) => ({ height, blockHash, slots: [slot] })),
+  )
+  await store.flushed()
+  const size = store.reader.read((snapshot) => snapshot.viewSize(slot))
+  assert.deepEqual(size, { rows: 0, bytes: 0 })
+  await store.close()
+  await assertNothingLeftOver(path)
+})
