@@ -28,7 +28,9 @@ test('a Host has what is stored again once it says so of the highest that it lef
   left.have('A', 9)
   assert.equal(left.leftAbove('A'), Infinity)
   left.leave('A', 9, 9)
-  assert.equal(left.leftAbove('A'), Infinity, 'nothing is stored above')
+  left.leave('B', 0, 0)
+  for (const host of ['A', 'B'])
+    assert.equal(left.leftAbove(host), Infinity, 'nothing is stored above')
 })
 
 test('what a Host left is no longer left once it is removed, or the Host begins anew', () => {
