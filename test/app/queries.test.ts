@@ -101,3 +101,12 @@ test('a subscription that is refused fails once, and is over', async (t) => {
   await assert.rejects(results.next(), { code: 'APP_QUERY_REFUSED', message: /nothing/ })
   assert.deepEqual(await results.next(), { done: true, value: undefined })
 })
+
+test('a subscription that is left is over, for who waits for its next result as well', async (t) => {
+  const { subscribe } = await open(t)
+  const results = subscribe(logs)
+  const next = results.next()
+  const over = { done: true, value: undefined }
+  assert.deepEqual(await results.return(), over)
+  assert.deepEqual([await next, await results.next()], [over, over])
+})
