@@ -7,12 +7,16 @@ import type { DigestSigner } from '../../src/identity/signature.ts'
 import type { Seal } from '../../src/primitives/seal.ts'
 import {
   decodeStatementExcerpt,
+  excerptOf,
   type StatementExcerpt,
 } from '../../src/row-votes/statement-excerpt.ts'
+import type { ViewLeaf } from '../../src/row-votes/view-leaf.ts'
 import { rowID } from '../../src/views/row-id.ts'
+import type { PackedRows } from '../../src/views/rows.ts'
 import { namedHash } from '../support/chain/opaque-blocks.ts'
 import { signSeal, testSigner } from '../support/chain/sealed-blocks.ts'
 import { testNetwork } from '../support/p2p-room.ts'
+import { signedLeaves } from '../support/signed-statements.ts'
 import { hostA, hostB, openState } from './support/follower-state.ts'
 import { madeBlocks } from './support/follower-stream.ts'
 import { type MadeBlock, madeRows, madeView, otherView } from './support/made-chain.ts'
@@ -126,6 +130,18 @@ test('the Hosts that count are accepted, and signed just these rows, each once',
     assert.deepEqual(await hosts(...excerpts), none)
 })
 
+test('what a Host signed of another View as well counts for the View of the row', async (t) => {
+  const leafOf = (view: string, { root, count }: PackedRows): ViewLeaf => {
+    return { view, rowsRoot: root, count }
+  }
+  const first = `0x${'00'.repeat(32)}`
+  const rows = block.rows ?? assert.fail('it has some')
+  const leaves = [leafOf(first, madeRows('others', number, 1)), leafOf(madeView, rows)]
+  const statement = signedLeaves(number, hash, leaves, { signer: hostA, network: testNetwork })
+  const excerpt = excerptOf(statement, new Set([first, madeView])) ?? assert.fail('it says both')
+  assert.deepEqual((await openVerdicts(t, { excerpts: [excerpt] }))(idOf(0)), proven)
+})
+
 test('the Generators that count are accepted, and sealed the root that most did', async (t) => {
   const forged = { ...sealed(two), signatureValue: sealed(one).signatureValue }
   const signersOf = async (...seals: Seal[]): Promise<unknown> => {
@@ -153,4 +169,25 @@ test('rows that cannot be read any more prove nothing', async (t) => {
   )
   const verify = await openVerdicts(t, { rows: { ...rows, bytes } })
   assert.deepEqual(verify(idOf(0)), nothing('The stored rows are damaged.'))
+})
+
+test('a store that fails while a row is checked fails the check', async (t) => {
+  const { state } = await openState(t)
+  const { views, store } = state.parts
+  const view = views.find(madeView) ?? assert.fail('it is known')
+  const pending = [{ ...block, sinceMs: 0 }]
+  await state.blocks.put(view, pending, null, { seals: () => [], excerpts: () => [] })
+  const parts = { views, isAcceptedHost: () => true, signers: new Set<string>() }
+  store.reader.read((snapshot) => {
+    const rows = snapshot.viewRows(view.slot, number) ?? assert.fail('it has rows')
+    for (const readable of [0, 1]) {
+      let left = readable
+      const openChunk = (index: number): ReturnType<typeof rows.openChunk> => {
+        if (left-- > 0) return rows.openChunk(index)
+        throw new Error('the disk is gone')
+      }
+      const failing = { ...snapshot, viewRows: () => ({ ...rows, openChunk }) }
+      assert.throws(() => verifyRow(failing, idOf(0), parts), /the disk is gone/)
+    }
+  })
 })
