@@ -1,4 +1,4 @@
-/** What a merged index table of a View keeps of rows that go, and of blocks without any. */
+/** What a merged index table of a View keeps, and that values are found in it and in those of single blocks. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { pino } from 'pino'
@@ -64,4 +64,38 @@ test('blocks without rows take no table', async (t) => {
   assert.deepEqual(size, { rows: 0, bytes: 0 })
   await store.close()
   await assertNothingLeftOver(path)
+})
+
+test('a value is found in order in merged and single tables, in either direction', async (t) => {
+  const store = await openChain(testDirectory(t))
+  t.after(() => store.close())
+  const heights = (from: number, to: number): number[] =>
+    headers.slice(from, to + 1).map(({ number }) => number)
+  const put = (of: readonly number[]): Promise<unknown> => {
+    const wanted = headers.filter(({ number }) => of.includes(number))
+    return store.putViewRows(
+      slot,
+      wanted.map((header) => viewBlock(header, [{ name: 'everywhere' }])),
+    )
+  }
+  await put([...heights(0, 63), ...heights(130, 140), ...heights(150, 160)])
+  await store.flushed()
+  const taken = headers.filter(({ number }) => [5, 20, 40].includes(number))
+  const failed = taken.map(({ number: height, hash: blockHash }) => {
+    return { height, blockHash, failure: Buffer.from('why') }
+  })
+  await store.putViewRows(slot, failed)
+  await store.clearViewFailures(slot)
+  // As long as one of its blocks is not done, the others are not merged into the table again.
+  await put([5, 40])
+  await store.flushed()
+  const found = (descending: boolean): number[] =>
+    store.reader.read((snapshot) => {
+      const value = rowTermValue('everywhere')
+      const candidates = snapshot.viewCandidates(slot, 0, value, 0, 1e9, descending)
+      return [...candidates].map(({ height }) => height)
+    })
+  const low = heights(0, 63).filter((height) => height !== 20)
+  const expected = [...low, ...heights(130, 140), ...heights(150, 160)]
+  assert.deepEqual([found(false), found(true)], [expected, expected.toReversed()])
 })
