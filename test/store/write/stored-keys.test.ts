@@ -184,6 +184,24 @@ test('a hash stays while its block or a seal of it is stored, and no longer', as
   await assertNothingLeftOver(options.path)
 })
 
+test('what gives way while it is still being written leaves nothing behind', async (t) => {
+  const options = { path: testDirectory(t), network: opaqueNetwork, retainBlocks: null }
+  const store = await openWriter(options, { log: pino({ enabled: false }) })
+  const [gone, kept] = [opaqueSeal(5), opaqueSeal(5, 'main', '03'.repeat(33))]
+  const other = opaqueBlock(2, 60, 'other')
+  await Promise.all([
+    ...[opaqueBlock(2, 60), other].map((block) => store.putBlock(block)),
+    store.putSeals(5, [gone, kept]),
+    store.putSeals(5, [], [gone]),
+  ])
+  store.reader.read((snapshot) => {
+    assert.equal(snapshot.heightOf(other.header.hash), 2)
+    assert.deepEqual(snapshot.sealsOf(kept.blockHash), [kept])
+  })
+  await store.close()
+  await assertNothingLeftOver(options.path)
+})
+
 test('pruning removes sixteen blocks whenever as many lie below the tail, and no visible one', async (t) => {
   const options = { path: testDirectory(t), network: opaqueNetwork, retainBlocks: 10 }
   const store = await openWriter(options, { log: pino({ enabled: false }) })
