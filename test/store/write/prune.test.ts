@@ -53,6 +53,16 @@ describe('pruning', () => {
     })
   })
 
+  it('keeps the blocks that are being written meanwhile', async (t) => {
+    const store = await openTestStore(t, 10)
+    for (let height = 0; height < 40; height++) void store.putSealedBlock(opaqueBlock(height))
+    await store.flushed()
+    const written = store.putSealedBlock(opaqueBlock(40))
+    assert.equal(await store.prune(), 16)
+    await written
+    store.reader.read((snapshot) => assert.deepEqual(snapshot.range(), { tail: 31, head: 40 }))
+  })
+
   it('ends when the store closes, and what is left is removed another time', async (t) => {
     const options = { path: testDirectory(t), network: opaqueNetwork, retainBlocks: 10 }
     const store = await openWriter(options, { log })
@@ -85,6 +95,9 @@ describe('pruning', () => {
       assert.deepEqual(snapshot.header(91), others[1]?.header)
       assert.deepEqual(snapshot.seals(90), [])
     })
+    const higher = [92, 101].map((height) => opaqueBlock(height))
+    await store.replaceBlocks(92, 99, higher)
+    store.reader.read((snapshot) => assert.deepEqual(snapshot.range(), { tail: 92, head: 101 }))
   })
 
   it('takes effect on a store that kept more, when it is opened with a lower number', async (t) => {
