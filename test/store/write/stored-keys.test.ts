@@ -189,14 +189,18 @@ test('what gives way while it is still being written leaves nothing behind', asy
   const store = await openWriter(options, { log: pino({ enabled: false }) })
   const [gone, kept] = [opaqueSeal(5), opaqueSeal(5, 'main', '03'.repeat(33))]
   const other = opaqueBlock(2, 60, 'other')
+  const failed = { height: 2, blockHash: other.header.hash, failure: Buffer.from('no') }
   await Promise.all([
     ...[opaqueBlock(2, 60), other].map((block) => store.putBlock(block)),
     store.putSeals(5, [gone, kept]),
     store.putSeals(5, [], [gone]),
+    store.putViewRows(1, [failed]),
+    store.clearViewFailures(1),
   ])
   store.reader.read((snapshot) => {
     assert.equal(snapshot.heightOf(other.header.hash), 2)
     assert.deepEqual(snapshot.sealsOf(kept.blockHash), [kept])
+    assert.deepEqual(snapshot.viewFailures(1), [])
   })
   await store.close()
   await assertNothingLeftOver(options.path)
