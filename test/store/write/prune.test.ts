@@ -53,6 +53,15 @@ describe('pruning', () => {
     })
   })
 
+  it('removes seals also where nothing else is stored of their height', async (t) => {
+    const store = await openTestStore(t, 10)
+    await store.putSeals(0, [opaqueSeal(0)])
+    for (let height = 100; height <= 140; height++) void store.putBlock(opaqueBlock(height))
+    await store.flushed()
+    assert.equal(await store.prune(), 28)
+    store.reader.read((snapshot) => assert.deepEqual(snapshot.seals(0), []))
+  })
+
   it('keeps the blocks that are being written meanwhile', async (t) => {
     const store = await openTestStore(t, 10)
     for (let height = 0; height < 40; height++) void store.putSealedBlock(opaqueBlock(height))
