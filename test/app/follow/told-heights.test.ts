@@ -6,10 +6,13 @@ import {
   type ToldHeights,
   unheardBlocks,
 } from '../../../src/app/follow/told-heights.ts'
+import type { StoreWriter } from '../../../src/store/store.ts'
 import { openWriter } from '../../../src/store/write/writer.ts'
 import { captureLog } from '../../support/captured-log.ts'
 import { testNetwork } from '../../support/p2p-room.ts'
 import { testDirectory } from '../../support/test-store.ts'
+import { hostA, letWait, openState, settle, sign } from '../support/follower-state.ts'
+import { createMadeChain } from '../support/made-chain.ts'
 
 interface Kept {
   readonly told: ToldHeights
@@ -99,4 +102,28 @@ test('of more peers than an application can have, those that were met first are 
   assert.deepEqual([told.of('peer 0'), told.of('peer 1')?.to], [undefined, -1])
   told.prove('peer 9', 'another host', 0)
   assert.equal(told.of('peer 1')?.to, -1, 'one that is another Host now is no further one')
+})
+
+test('what Hosts said of blocks is taken back before these are removed', async (t) => {
+  const removals: unknown[] = []
+  const { state } = await openState(t, {}, ({ store }) => {
+    const truncateAbove: StoreWriter['truncateAbove'] = async (above) => {
+      removals.push([above, state.told.of('a peer')?.to])
+      await store.truncateAbove(above)
+    }
+    return { store: { ...store, truncateAbove } }
+  })
+  state.told.prove('a peer', hostA.identity, 0)
+  const chain = createMadeChain()
+  chain.grow(3)
+  const follow = async (): Promise<void> => {
+    letWait(state, chain.blocks())
+    sign(state, hostA, chain.blocks())
+    await settle(state)
+  }
+  await follow()
+  assert.equal(state.told.of('a peer')?.to, 2)
+  chain.reorganise(1)
+  await follow()
+  assert.deepEqual(removals, [[1, 1]])
 })
