@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { type FileHandle, open, unlink } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
@@ -357,6 +358,22 @@ test('a file that cannot be written is named with what the system says', async (
   const { code, stderr } = await backUp(cluster, '-f', file)
   assert.equal(code, 2)
   assert.match(stderr, new RegExp(`^error: the backup is not written to ${file}: ENOENT`))
+})
+
+test('a backup that is cut off, as the disk is full, leaves no file that looks like one', async (t) => {
+  const cluster = putHost(1)
+  const file = newFile()
+  const probe = await open(file, 'wx')
+  await probe.close()
+  await unlink(file)
+  // A fake: no disk of a test is full. This is what the last step says where one is.
+  t.mock.method(Object.getPrototypeOf(probe) as FileHandle, 'sync', () =>
+    Promise.reject(new Error('ENOSPC: no space left on device')),
+  )
+  const { code, stderr } = await backUp(cluster, '-f', file)
+  assert.equal(code, 2)
+  assert.match(stderr, new RegExp(`^error: the backup is not written to ${file}: ENOSPC`))
+  assert.equal(existsSync(file), false)
 })
 
 test('a backup is not shown on a terminal, and the cluster not asked for one', async () => {
