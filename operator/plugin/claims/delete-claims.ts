@@ -96,7 +96,7 @@ function obstacleOf(claim: ClaimUse, { backups, yesDeleteIdentity }: Allowed): O
       }
 }
 
-/** Only the claim that was looked at, and only as it was then. False where it is gone. */
+/** Only the claim that was checked, and only as it was then. False where it is gone. */
 async function deleteClaim(
   { api, namespace }: Pick<ClusterAccess, 'api' | 'namespace'>,
   { name, uid, resourceVersion }: ClaimUse,

@@ -109,9 +109,9 @@ function remarkOn({ metadata, status }: Resource): string | null {
   const seen = status?.observedGeneration ?? -1
   if (seen === metadata.generation) return null
   if (seen < 0) {
-    return 'No operator has looked at it yet: check that one runs and watches this namespace.'
+    return 'No operator has seen it yet: check that one runs and watches this namespace.'
   }
-  return `The operator has not looked at the newest spec yet (generation ${metadata.generation}, seen ${seen}): what follows is about the spec before.`
+  return `The operator has not seen the newest spec yet (generation ${metadata.generation}, seen ${seen}): what follows is about the spec before.`
 }
 
 /** Those of the spec, also while none of them is to run, and those whose pods there still are. */
@@ -161,11 +161,11 @@ function volumeOf(
 ): VolumeSummary {
   if (found === undefined) return { claim, holds, size: '-', phase: 'Missing' }
   const { spec, status, metadata } = found
-  const isLeaving = metadata?.deletionTimestamp !== undefined
+  const isTerminating = metadata?.deletionTimestamp !== undefined
   return {
     claim,
     holds,
     size: status?.capacity?.['storage'] ?? spec?.resources?.requests?.['storage'] ?? '-',
-    phase: isLeaving ? 'Terminating' : (status?.phase ?? 'Pending'),
+    phase: isTerminating ? 'Terminating' : (status?.phase ?? 'Pending'),
   }
 }

@@ -267,7 +267,7 @@ test('a deletion that the API server refuses fails with what it says', async () 
   assert.match(stderr, /403 a policy forbids it \(OPERATOR_API_FORBIDDEN\)/)
 })
 
-test('a claim is deleted only as it was looked at, and a changed one is kept', async () => {
+test('a claim is deleted only as it was checked, and a changed one is kept', async () => {
   putClaim('data-mainnet-host-1')
   room.server.faults.add(({ method }) => {
     if (method === 'DELETE') putClaim('data-mainnet-host-1', { marks: { touched: 'yes' } })

@@ -113,7 +113,7 @@ test('a screen says why a status is not to be believed, and nothing of what ther
     '  image   not known yet',
     '  pods    -',
     '',
-    'No operator has looked at it yet: check that one runs and watches this',
+    'No operator has seen it yet: check that one runs and watches this',
     'namespace.',
     '',
     'Replica 0: pod mainnet-host-0 (NotReady)',
@@ -178,18 +178,18 @@ test('many resources are a table, and below it what wants attention', () => {
     '    ten minutes: look at its Generator.',
     '',
     'host/young in apps',
-    '  ! No operator has looked at it yet: check that one runs and watches',
-    '    this namespace.',
+    '  ! No operator has seen it yet: check that one runs and watches this',
+    '    namespace.',
   ])
 })
 
 test('Ready for an older spec is not ready, and the screen says which it is about', () => {
   const { isReady, remark } = summaryOf(hostWith(well, { generation: 2 }), behind)
   assert.equal(isReady, false)
-  assert.match(String(remark), /not looked at the newest spec yet \(generation 2, seen 1\)/)
+  assert.match(String(remark), /not seen the newest spec yet \(generation 2, seen 1\)/)
   const unseen = summaryOf(hostWith({ ...well, observedGeneration: 0 }), behind)
-  assert.match(String(summaryOf(hostWith({}), behind).remark), /^No operator has looked at it yet/)
-  assert.match(String(unseen.remark), /not looked at the newest spec yet \(generation 1, seen 0\)/)
+  assert.match(String(summaryOf(hostWith({}), behind).remark), /^No operator has seen it yet/)
+  assert.match(String(unseen.remark), /not seen the newest spec yet \(generation 1, seen 0\)/)
 })
 
 const waiting = { image: '', imageID: '', ready: false, restartCount: 5 }
@@ -327,11 +327,11 @@ test('what another namespace has under the same names is of no resource but its 
 })
 
 test('pods that leave, beyond the replicas of the spec, are shown in the order of their numbers', () => {
-  const leaving = [3, 2].map((ordinal) => ({
+  const terminating = [3, 2].map((ordinal) => ({
     ...pod,
     metadata: { ...place, name: `mainnet-host-${ordinal}`, deletionTimestamp: new Date() },
   }))
-  const { replicas } = summaryOf(hostWith(well), { pods: leaving, claims: [] })
+  const { replicas } = summaryOf(hostWith(well), { pods: terminating, claims: [] })
   assert.deepEqual(
     replicas.map(({ ordinal, state }) => [ordinal, state]),
     [

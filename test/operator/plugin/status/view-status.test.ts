@@ -64,7 +64,7 @@ test('a View is shown on a screen with its IDs, its rows, and how it stands at e
   ])
 })
 
-test('a View that no operator has looked at is known by what its spec names', () => {
+test('a View that no operator has seen is known by what its spec names', () => {
   const named = { ...viewWith('payments', { registryID: address }, 'apps'), status: {} }
   const summary = viewSummaryOf(named)
   assert.deepEqual([summary.id, summary.address, summary.hosts], [null, address, []])
