@@ -1,5 +1,5 @@
 /**
- * Where the Views of Hosts lie, looked at once for each change: the bytes of all of them would be unpacked at every
+ * Where the Views of Hosts lie, checked once for each change: the bytes of all of them would be unpacked at every
  * reconcile otherwise, though they nearly always lie where they have to.
  */
 import { isDeepStrictEqual } from 'node:util'

@@ -228,7 +228,7 @@ test('an operator that works is alive and ready, and one that is to end is not r
   )
 })
 
-test('its metrics tell of its controllers, its Lease, and the resources that there are', async () => {
+test('its metrics report its controllers, its Lease, and the resources that there are', async () => {
   putHost()
   const { working, ask } = open()
   await working

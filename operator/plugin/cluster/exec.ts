@@ -107,7 +107,7 @@ function collector(limit: number, onFull: () => void = () => undefined): Collect
   return { stream, text: () => Buffer.concat(pieces).toString('utf8') }
 }
 
-/** Kubernetes tells the exit code among the causes of a failure. */
+/** Kubernetes reports the exit code among the causes of a failure. */
 function exitCodeOf(container: ContainerAddress, status: V1Status): number {
   if (status.status === 'Success') return 0
   const cause = status.details?.causes?.find(({ reason }) => reason === 'ExitCode')

@@ -1,6 +1,6 @@
 /**
- * Whether all replicas of a Host store one chain, and the one that the Generators it names are on. Chains are told
- * apart by their block 0, whatever they are called. What a replica said last counts while it does not answer.
+ * Whether all replicas of a Host store one chain, and the one that the Generators it names are on. Chains are
+ * identified by their block 0, whatever they are called. What a replica said last counts while it does not answer.
  */
 import type { Host } from '../../api.ts'
 import { claimName, podName, wantedOrdinals } from '../../resources/names/names.ts'

@@ -13,7 +13,7 @@ import { builtinTypes } from '../../runtime/client/resource-type.ts'
 import type { KeptPod } from '../observe/pod.ts'
 import { isObserved, type SetCounts } from '../observe/set-counts.ts'
 
-/** What is looked at. */
+/** What is known of the StatefulSet and its pods. */
 interface SetState {
   /** The StatefulSet's; null while there is none. */
   readonly counts: SetCounts | null

@@ -37,7 +37,7 @@ export interface RegistrationOutcome {
   readonly prepared: PreparedTerms | null
   readonly registered: Registered | null
   readonly failure: JobFailure | null
-  /** Why there is no pod, or it does not run or ended without a word, in the words of Kubernetes. */
+  /** Why there is no pod, or it does not run or ended silently, in the words of Kubernetes. */
   readonly obstacle: string | null
 }
 

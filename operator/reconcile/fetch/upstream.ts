@@ -1,7 +1,7 @@
 /**
  * The execution node of a Generator: which pods it is, so that the Generator can run beside them. What
  * was found once is kept, since another result replaces the Generator's pod. Of another namespace only that is
- * looked at which consents (`service-consent.ts`).
+ * read which consents (`service-consent.ts`).
  */
 import type { V1Pod, V1Service } from '@kubernetes/client-node'
 import type { Generator } from '../../api.ts'
@@ -40,8 +40,8 @@ export async function findUpstream(
   const found = await findService(generator, parts)
   const { executionNode: node } = found
   if (node === null || !generator.spec.networkPolicy.enabled) return found
-  const mayLook = found.hiddenService === null && found.closedService === null
-  const isHostNetwork = !mayLook || (await isInHostNetwork(node, parts))
+  const isReadable = found.hiddenService === null && found.closedService === null
+  const isHostNetwork = !isReadable || (await isInHostNetwork(node, parts))
   const { isHostNetwork: _, ...rest } = node
   return { ...found, executionNode: isHostNetwork ? { ...rest, isHostNetwork } : rest }
 }
@@ -161,7 +161,7 @@ export function apartRemark(generator: Generator, facts: UpstreamFacts): string 
   return `The Generator is not kept near its execution node, since ${reason}.`
 }
 
-/** Why the Service is not looked at, with the remedy; null where it is. */
+/** Why the Service is not read, with the remedy; null where it is. */
 function obstacleText(
   { metadata }: Generator,
   { hiddenService, closedService }: UpstreamFacts,

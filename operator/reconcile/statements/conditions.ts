@@ -49,8 +49,8 @@ export function occurrencesOf(
   return after.flatMap(({ type, reason, message }): Occurrence[] => {
     const old = before.find((condition) => condition.type === type)
     const event = eventOf(type, reason)
-    const isToldByStalled = type !== 'Stalled' && reason === stalled
-    if (old?.reason === reason || event === 'none' || isToldByStalled) return []
+    const isReportedByStalled = type !== 'Stalled' && reason === stalled
+    if (old?.reason === reason || event === 'none' || isReportedByStalled) return []
     return [{ type: event, reason, action: type, note: message }]
   })
 }

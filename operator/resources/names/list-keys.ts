@@ -1,5 +1,5 @@
 /**
- * Lists of Kubernetes objects whose items are told apart by some of their fields, as server-side apply does:
+ * Lists of Kubernetes objects whose items are identified by some of their fields, as server-side apply does:
  * https://kubernetes.io/docs/reference/using-api/server-side-apply/ calls them "map" lists. All other lists
  * have places.
  */
@@ -23,7 +23,7 @@ const listKeys: Readonly<Record<string, readonly string[]>> = {
 const defaults: Readonly<Record<string, unknown>> = { protocol: 'TCP' }
 
 /**
- * The fields that tell the items of a list of this name apart; undefined where their places do. Ports of
+ * The fields that identify the items of a list of this name; undefined where their places do. Ports of
  * containers and of Services are both called ports.
  */
 export function keysOf(list: string, items: readonly unknown[]): readonly string[] | undefined {

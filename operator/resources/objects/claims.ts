@@ -32,7 +32,7 @@ function claimTemplate(resource: Workload, volume: Volume): V1PersistentVolumeCl
   }
 }
 
-/** By which claims are found, and told apart by people. */
+/** By which claims are found, and distinguished by people. */
 export function claimLabels(resource: NamedResource, volume: Volume): Record<string, string> {
   return { ...selectorLabels(resource), [labels.holds]: volume }
 }

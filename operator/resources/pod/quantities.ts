@@ -32,7 +32,7 @@ function amountsIn(resources: string): string[] {
   return [`${resources}.limits.*`, `${resources}.requests.*`]
 }
 
-/** Values that are no quantities, in the order of a pod's fields; what is of another shape is not looked into. */
+/** Values that are no quantities, in the order of a pod's fields; what is of another shape is not read. */
 export function badQuantities(podTemplate: PodTemplate | undefined): BadQuantity[] {
   return places
     .flatMap((place) => valuesAt(podTemplate?.spec, place.split('.'), 'spec.podTemplate.spec'))

@@ -40,7 +40,7 @@ export interface WatchOptions {
   readonly seconds: number
   /** A connection on which nothing came for so long counts as dead. */
   readonly silenceMs: number
-  /** Called when the API server has agreed to tell of changes. */
+  /** Called when the API server has accepted the watch. */
   readonly onOpen?: () => void
 }
 

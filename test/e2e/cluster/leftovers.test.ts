@@ -79,7 +79,7 @@ describe('what a killed test left in the cluster', () => {
   })
   const silent = { status: { conditions: [{ type: 'Available', status: 'False' }] } }
 
-  test('is told from what a running one of this machine made, however old', () => {
+  test('is distinguished from what a running one of this machine made, however old', () => {
     assert.equal(isLeft(madeBefore(0, dead), nowMs), true)
     assert.equal(isLeft(madeBefore(1e9, ownerOf(process.pid), silent), nowMs), false)
     const reused = ownerOf(process.pid)?.replace(/\d+$/, '1') ?? ''

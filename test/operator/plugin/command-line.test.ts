@@ -19,7 +19,7 @@ interface Called {
   readonly closed: number
 }
 
-/** Runs a command, and looks at what it does with the cluster that its flags name. */
+/** Runs a command, and returns what it does with the cluster that its flags name. */
 async function call(...args: readonly string[]): Promise<Called> {
   const opened: ClusterFlags[] = []
   let closed = 0

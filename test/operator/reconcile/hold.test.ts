@@ -76,7 +76,7 @@ test('what is lost later stops only what would need new pods', async () => {
   assert.deepEqual(await reconciled(), ['WaitingForUpstream', false])
 })
 
-test('a Secret that goes while all pods are ready is told in one Event', async () => {
+test('a Secret that goes while all pods are ready is reported in one Event', async () => {
   const secret = { kind: 'Secret', metadata: { namespace, name: 'node-token' } }
   const service = { kind: 'Service', metadata: { namespace, name: 'geth' } }
   await room.put({ ...secret, ...{ data: { token: 'YQ==' } } } as KubernetesObject)
@@ -84,16 +84,16 @@ test('a Secret that goes while all pods are ready is told in one Event', async (
   await room.put(generator)
   await room.reconcile(generator)
   await room.start(generator)
-  const told = (): string[] => room.events.filter((text) => text.startsWith('SecretGone '))
+  const reported = (): string[] => room.events.filter((text) => text.startsWith('SecretGone '))
   assert.equal((await reconciled())[0], 'AllReady')
-  assert.deepEqual(told(), [])
+  assert.deepEqual(reported(), [])
   await room.remove('Secret', 'node-token')
   for (const generation of [1, 2]) {
     await room.edit('Generator', 'mainnet', ({ metadata }) =>
       Object.assign(metadata ?? {}, { generation }),
     )
     assert.equal((await reconciled())[0], 'AllReady')
-    const [note = '', ...others] = told()
+    const [note = '', ...others] = reported()
     assert.match(
       note,
       /No new pod can start.* Secret node-token of spec\.upstream\.auth\.secretRef/,

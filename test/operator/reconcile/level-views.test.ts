@@ -126,23 +126,23 @@ test('a View that is to be registered, is paused, or gets another ID, is placed 
   }
 })
 
-test('which Views have no room is known once the Host was looked at, and told when that changes', () => {
+test('which Views have no room is known once the Host was checked, and a change is reported', () => {
   const parts = [host, ...views, ...large] as never
-  const told: string[] = []
+  const reported: string[] = []
   const { placed, isLeft } = createHostPlaces(viewOf(parts), ({ metadata: { name } }) => {
-    told.push(name)
+    reported.push(name)
   })
   const lacking = (): number => views.filter((_, number) => isLeft(host, fileOf(number))).length
   assert.equal(lacking(), 0)
   for (let turn = 0; turn < 2; turn += 1) placed(host)
   assert.equal(lacking(), count - maxViewParts)
-  assert.deepEqual(told, [host.metadata.name])
+  assert.deepEqual(reported, [host.metadata.name])
   placed({ ...host, metadata: { ...host.metadata, name: 'another', uid: 'another' } })
   assert.equal(lacking(), count - maxViewParts, 'Hosts are known one by one')
-  assert.deepEqual(told, [host.metadata.name, 'another'])
+  assert.deepEqual(reported, [host.metadata.name, 'another'])
 })
 
-test('nothing is told of a Host that has room for all its Views', () => {
+test('nothing is reported of a Host that has room for all its Views', () => {
   const { placed } = createHostPlaces(viewOf([host, ...views, ...kept] as never), () =>
     assert.fail('there is room'),
   )

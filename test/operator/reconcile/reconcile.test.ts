@@ -328,7 +328,7 @@ for (const kind of ['Pod', 'PersistentVolumeClaim'] as const) {
   })
 }
 
-test('a replica that signs with another key is told in an Event, with both keys', async () => {
+test('a replica that signs with another key is reported in an Event, with both keys', async () => {
   await started(generator)
   await room.edit<V1Pod & KubernetesObject>('Pod', 'mainnet-generator-0', (pod) => {
     pod.status = { ...pod.status, podIP: '10.0.0.1' }

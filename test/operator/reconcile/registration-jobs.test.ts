@@ -104,7 +104,7 @@ test('a Job whose image cannot be pulled says so', async () => {
   )
 })
 
-test('a Job whose container ended without a word says how it ended', async () => {
+test('a Job whose container ended silently says how it ended', async () => {
   await room.put(view)
   await room.reconcile(view)
   const terminated = { exitCode: 137, reason: 'OOMKilled' }

@@ -33,7 +33,7 @@ test('an operator that starts begins with what was changed while none was at wor
   assert.deepEqual(added, ['apps/level resync', 'apps/edited user', 'apps/new user'])
 })
 
-test('what can no longer be read in a namespace is told to the resources in there', () => {
+test('what can no longer be read in a namespace has the resources in there reconciled', () => {
   const turns = new Map<string, () => void>()
   const elsewhere = { ...hostOf('far', 2), metadata: { namespace: 'others', name: 'far' } }
   const distant = viewWith('distant', { registryID: `0x${'1'.repeat(64)}` }, 'others')
@@ -64,15 +64,15 @@ function watched(...objects: readonly object[]) {
     add: (key: string, urgency: string) => void added.push(`${kind} ${key} ${urgency}`),
   })
   startWatches(view, { Generator: of('Generator'), Host: of('Host'), View: of('View') })
-  const told = (tell: (reflector: (typeof view.reflectors)[number]) => void): string[] => {
+  const addedBy = (change: (reflector: (typeof view.reflectors)[number]) => void): string[] => {
     added.length = 0
-    for (const reflector of view.reflectors) tell(reflector)
+    for (const reflector of view.reflectors) change(reflector)
     return [...new Set(added)].toSorted()
   }
   return {
-    put: (object: object) => told((reflector) => reflector.put(object as KubernetesObject)),
+    put: (object: object) => addedBy((reflector) => reflector.put(object as KubernetesObject)),
     remove: ({ kind, metadata }: Resource) =>
-      told(({ type, forget }) => {
+      addedBy(({ type, forget }) => {
         if (type.kind === kind) forget(`${metadata.namespace}/${metadata.name}`, metadata.uid)
       }),
   }
@@ -108,7 +108,10 @@ test('what a new list shows to be as it was seen last does not go before what pe
   const { Host } = view.resources
   const resources = {
     ...view.resources,
-    Host: { ...Host, onChange: (tell: (typeof listeners)[number]) => void listeners.push(tell) },
+    Host: {
+      ...Host,
+      onChange: (listener: (typeof listeners)[number]) => void listeners.push(listener),
+    },
   }
   const added: string[] = []
   const add = (_: string, urgency: string): void => void added.push(urgency)
@@ -124,7 +127,7 @@ test('what a new list shows to be as it was seen last does not go before what pe
     { before: null, after: entry(1), listed: true },
     { before: level, after: null, listed: true },
   ])
-    for (const tell of listeners) tell({ key: `${apps}/mainnet`, ...change })
+    for (const listener of listeners) listener({ key: `${apps}/mainnet`, ...change })
   assert.deepEqual(added, ['resync', 'user', 'user', 'user'])
 })
 
@@ -187,8 +190,8 @@ test('what is kept for a View concerns its Hosts, and what is made for a Host th
   const made = viewConfigMap(senders, { name: 'a.view', bytes: '' })
   const kept = { ...made, metadata: { ...made.metadata, uid: 'kept' } }
   const own = `View ${apps}/senders owned`
-  for (const tell of [put, remove])
-    assert.deepEqual(tell(kept as never), [`Host ${apps}/open owned`, own])
+  for (const change of [put, remove])
+    assert.deepEqual(change(kept as never), [`Host ${apps}/open owned`, own])
   const config = hostObjects(plain, hostContext).objects.find(({ kind }) => kind === 'ConfigMap')
   assert.deepEqual(put({ ...config }), [`${mainnet} owned`])
   assert.equal(put({ ...config, metadata: { ...config?.metadata, labels: {} } }).length, 0)
@@ -198,7 +201,7 @@ test('what is kept for a View concerns its Hosts, and what is made for a Host th
   assert.deepEqual(put({ ...kept, metadata: { ...kept.metadata, uid: 'again' } }), [own])
 })
 
-test('what cannot be read anywhere is told to all resources', () => {
+test('what cannot be read anywhere has all resources reconciled', () => {
   const view = viewOf([plain, senders].map((object) => object as KubernetesObject))
   let turn = (): void => undefined
   const [first] = view.reflectors
@@ -240,14 +243,14 @@ test('a Host is reconciled when its Generator becomes Ready or not, and not for 
     metadata,
     status: { head, conditions: [readyCondition(ready)] },
   })
-  let tell: (change: Change<Generator>) => void = () => undefined
+  let notify: (change: Change<Generator>) => void = () => undefined
   const other = { ...host, metadata: { ...host.metadata, name: 'other' } }
   const elsewhere = { ...other, spec: { ...host.spec, generators: [{ name, namespace: 'far' }] } }
   const view = viewOf([host, elsewhere].map((each) => each as KubernetesObject))
   const Generator: typeof view.resources.Generator = {
     ...view.resources.Generator,
     onChange: (listener) => {
-      tell = listener
+      notify = listener
     },
   }
   const added: string[] = []
@@ -259,7 +262,7 @@ test('a Host is reconciled when its Generator becomes Ready or not, and not for 
   added.length = 0
   const change = (before: Generator, after: Generator): void => {
     const entry = (value: Generator) => ({ key, uid: 'one', resourceVersion: '1', value })
-    tell({ key, before: entry(before), after: entry(after), listed: false })
+    notify({ key, before: entry(before), after: entry(after), listed: false })
   }
   change(generatorAt('True', 1), generatorAt('True', 2))
   assert.deepEqual(added, [])

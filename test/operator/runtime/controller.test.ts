@@ -196,7 +196,7 @@ test('closing takes no more keys, waits for what is running, and cuts off what t
   assert.equal(await metricValue(registry, 'controller_runtime_reconcile_errors_total'), 0)
 })
 
-test('what runs has twenty seconds to end, unless told otherwise', async (t) => {
+test('what runs has twenty seconds to end, unless set otherwise', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] })
   const started = Promise.withResolvers<AbortSignal>()
   open(async (_key, { signal }) => {

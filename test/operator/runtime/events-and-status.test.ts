@@ -93,7 +93,7 @@ test('what goes beyond 25 Events of an object is counted on the last of its reas
   assert.partialDeepStrictEqual(lines.at(-1), { level: 'info', ...facts, note: '39 blocks late' })
 })
 
-test('neither Normal Events nor those of one reason keep a warning from being told', async () => {
+test('neither Normal Events nor those of one reason keep a warning from being recorded', async () => {
   const recorder = openRecorder()
   for (let count = 0; count < 40; count += 1) {
     const normal = { type: 'Normal', reason: 'Moved', action: 'Apply', note: `${count}` } as const

@@ -15,12 +15,12 @@ export function dieAt(text: string, die: () => void): WriteGuard {
   assert.ok(match, `${text} names no write, as "after apply StatefulSet 2" does`)
   const [, moment, verb, kind, subresource, number = '1'] = match
   let left = Number(number)
-  const look = (call: Call): void => {
+  const check = (call: Call): void => {
     const isMeant =
       call.verb === verb && call.type.kind === kind && call.subresource === subresource
     if (!isMeant) return
     left -= 1
     if (left === 0) die()
   }
-  return moment === 'before' ? { before: look } : { after: look }
+  return moment === 'before' ? { before: check } : { after: check }
 }

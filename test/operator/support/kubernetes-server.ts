@@ -1,6 +1,6 @@
 /**
  * A stand-in for the API server of Kubernetes: a real HTTP server that keeps objects, lists them in pages and
- * tells watches of changes, and fails in the ways a real one cannot be made to on demand. It knows no schemas, no
+ * notifies watches of changes, and fails in the ways a real one cannot be made to on demand. It knows no schemas, no
  * roles and no owners of fields: nothing that is applied goes because it is applied no more. That the real one
  * is understood is shown in test/e2e/cluster.
  */
@@ -313,7 +313,7 @@ async function toRequest(raw: IncomingMessage): Promise<SeenRequest> {
   }
 }
 
-/** Tells a watch what a change is to it: an object that lost its labels is gone. */
+/** Sends a watch what a change is to it: an object that lost its labels is gone. */
 function report(
   { path, labelSelector, from, response }: OpenWatch,
   { version, path: own, type, object, before }: Recorded,

@@ -1,6 +1,6 @@
 /**
  * A view of a cluster that has just these objects, from the same caches that the operator uses. What its reflectors
- * are told changes it, as answers to writes do.
+ * receive changes it, as answers to writes do.
  */
 import {
   type ClusterView,

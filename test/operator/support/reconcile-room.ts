@@ -286,11 +286,11 @@ async function seen({ follows }: State, { kind, metadata }: KubernetesObject): P
     if (reflector.type.kind !== kind) continue
     const wanted = isSelectedBy(labelSelector, labels) ? resourceVersion : undefined
     const { promise, resolve } = Promise.withResolvers<void>()
-    const look = (): void => {
+    const check = (): void => {
       if (reflector.get(namespace, name)?.resourceVersion === wanted) resolve()
     }
-    const end = reflector.onChange(look)
-    look()
+    const end = reflector.onChange(check)
+    check()
     await promise
     end()
   }

@@ -52,7 +52,7 @@ describe('the operator’s chart', { timeout: 900_000 }, () => {
     }
   }
 
-  /** Makes a program tell as much as it can. */
+  /** Makes a program log as much as it can. */
   function talkative(name: string): object {
     const env = [{ name: 'LOG_LEVEL', value: 'debug' }]
     return { podTemplate: { spec: { containers: [{ name, env }] } } }
@@ -103,7 +103,7 @@ describe('the operator’s chart', { timeout: 900_000 }, () => {
     return found.map((pod) => pod?.metadata.uid)
   }
 
-  /** Peer IDs as the status tells them, once it tells those of all replicas. */
+  /** Peer IDs as the status reports them, once it has those of all replicas. */
   async function peerIds(): Promise<string[]> {
     return await eventually(async () => {
       const found = await Promise.all([

@@ -277,7 +277,7 @@ describe('an operator that is killed at each of its writes, on a real cluster', 
 
   const wide = (replicas: number, more: object = {}): ReturnType<typeof hostOf> =>
     hostOf('wide', { replicas, ...more })
-  /** What each replica is: its pod, its key, and its peer ID as the program itself tells it. */
+  /** What each replica is: its pod, its key, and its peer ID as the program itself reports it. */
   const runningReplicas = async (replicas: number): Promise<RunningReplica[]> =>
     await eventually(async () => {
       const keys = await keysOf('wide')
@@ -292,7 +292,7 @@ describe('an operator that is killed at each of its writes, on a real cluster', 
         }),
       )
     })
-  /** All are ready and none is another, and each has a peer ID of its own, which the status tells. */
+  /** All are ready and none is another, and each has a peer ID of its own, which the status has. */
   const expectReported = async (running: readonly RunningReplica[]): Promise<void> => {
     const peerIDs = running.map(({ peerID }) => peerID)
     assert.equal(new Set(peerIDs).size, running.length)

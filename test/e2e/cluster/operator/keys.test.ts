@@ -58,7 +58,7 @@ describe('keys and their claims, on a real API server', () => {
     assert.deepEqual(
       late.body.details,
       {},
-      'which is how an outdated patch is told from a wrong one',
+      'which is how an outdated patch is distinguished from a wrong one',
     )
     assert.deepEqual(
       ['0', '1'].map((ordinal) => secretValue(grown.body as V1Secret, ordinal)),

@@ -45,7 +45,7 @@ describe('an operator beneath which the cluster restarts', { timeout: 900_000 },
     cluster.close()
   })
 
-  /** Of all replicas, once they are ready, the newest spec has been acted upon and others are told of them. */
+  /** Of all replicas, once they are ready, the newest spec has been acted upon and others know of them. */
   const peerIDs = async (): Promise<string[]> =>
     await eventually(async () => {
       const host = await here.find('Host', 'steady')

@@ -18,7 +18,7 @@ interface Scene {
   readonly space?: { output(): string }
 }
 
-/** What the runner tells of a test that has ended; the package of types does not know it. */
+/** What the runner reports of a test that has ended; the package of types does not know it. */
 interface EndedTest extends TestContext {
   readonly passed: boolean
 }

@@ -11,7 +11,7 @@ interface SaidMeanwhile {
   readonly readyz: readonly number[]
 }
 
-/** The shell command of an environment variable. Throws, telling what to set. */
+/** The shell command of an environment variable. Throws an error that says what to set. */
 export function restartCommand(variable: string): string {
   const command = process.env[variable] ?? ''
   if (command !== '') return command
@@ -51,11 +51,11 @@ async function answers(cluster: Cluster): Promise<boolean> {
   return code === 0
 }
 
-/** Seconds, as the process itself tells them. */
+/** Seconds, as the process itself reports them. */
 async function startOfApiServer(cluster: Cluster): Promise<string> {
   const { stdout } = await cluster.kubectl(['get', '--raw', '/metrics'])
   const [, seconds] = /^process_start_time_seconds (\S+)$/m.exec(stdout) ?? []
-  if (seconds === undefined) throw new Error('the API server does not tell when it was started')
+  if (seconds === undefined) throw new Error('the API server does not say when it was started')
   return seconds
 }
 

@@ -1,4 +1,4 @@
-/** Helm, for tests of the charts; it is asked for Kubernetes 1.34 where no cluster tells it the version. */
+/** Helm, for tests of the charts; it is asked for Kubernetes 1.34 where no cluster gives it the version. */
 import { execFile } from 'node:child_process'
 import { parseAllDocuments, stringify } from 'yaml'
 import { repository } from '../../../support/repository.ts'
@@ -54,7 +54,7 @@ export function releasesIn(namespace: string): ReleaseCommand {
   }
 }
 
-/** Everything that helm tells of each release: values, manifest, hooks, notes. */
+/** Everything that helm reports of each release: values, manifest, hooks, notes. */
 export async function gotFromHelm(
   release: ReleaseCommand,
   names: readonly string[],
@@ -103,7 +103,7 @@ export async function refusalOf(chart: string, values: object): Promise<string> 
   return stderr
 }
 
-/** What helm tells who installs a chart with these values. Throws what it says where it refuses. */
+/** What helm says to who installs a chart with these values. Throws what it says where it refuses. */
 export async function notesOf(
   chart: string,
   { name, namespace }: Release,

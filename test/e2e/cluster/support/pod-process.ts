@@ -10,7 +10,7 @@ export interface PodProcess {
 
 /**
  * The oldest process of this program in the pod of a UID; null where it cannot be seen here. Pods of several
- * namespaces share a name, so they are told apart by what kubelet mounts into each of them.
+ * namespaces share a name, so they are distinguished by what kubelet mounts into each of them.
  */
 export function podProcess(podUid: string, program: string): PodProcess | null {
   const [pid] = processes().filter(

@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { failureLines } from '../../../../operator/plugin/cluster/failure-lines.ts'
 import { ServiceError } from '../../../../src/errors.ts'
 
-test('a failure that was foreseen is told with its causes and what to do, and not where it was', () => {
+test('a failure that was foreseen is shown with its causes and what to do, and not where it was', () => {
   const cause = new Error('it was cut', { cause: new Error('the disk is full') })
   const remedy = 'Take another backup.'
   const error = new ServiceError('PLUGIN_BACKUP_UNUSABLE', 'a.json is no backup', { remedy, cause })
@@ -16,7 +16,7 @@ test('a failure that was foreseen is told with its causes and what to do, and no
   ])
 })
 
-test('what the API server refuses is told with what a person does, not what the operator does', () => {
+test('what the API server refuses is shown with what a person does, not what the operator does', () => {
   const remedy = 'The operator tries it again.'
   assert.deepEqual(
     failureLines(new ServiceError('OPERATOR_API_UNAUTHORIZED', 'list pods: 401', { remedy })),
@@ -27,7 +27,7 @@ test('what the API server refuses is told with what a person does, not what the 
   )
 })
 
-test('of what nobody foresaw it is told once what it was, and then where', () => {
+test('of what nobody foresaw it is shown once what it was, and then where', () => {
   const [first, ...places] = failureLines(new Error('a surprise'))
   assert.equal(first, 'error: a surprise')
   assert.match(places[0] ?? '', /failure-lines\.test\.ts/)

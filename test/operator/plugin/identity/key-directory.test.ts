@@ -70,7 +70,7 @@ test('a directory that cannot be used is reported with what the system says', as
   })
 })
 
-test('of what a container says the line with the error is told, or else how it begins', async () => {
+test('of what a container says the line with the error is shown, or else how it begins', async () => {
   const saying = async (stderr: string): Promise<void> => {
     const failing: ContainerExec = async () => ({ exitCode: 1, stdout: '', stderr })
     await fetchKeyFile(failing, container, 'host')

@@ -125,7 +125,7 @@ test('a volume that does not keep what is written to it is not used', async () =
   assert.equal(room.server.get('/api/v1/namespaces/apps/secrets/mainnet-host-keyring'), undefined)
 })
 
-test('where other namespaces may not be seen that is said, and the own one is looked at', async () => {
+test('where other namespaces may not be seen that is said, and the own one is read', async () => {
   refuse('/apis/viewmesh.io/v1alpha1/hosts', 403, 'Forbidden')
   const [replica] = backup.replicas
   const metadata = { ...host.metadata, name: 'second' }

@@ -175,15 +175,15 @@ test('followed logs come as they are written, of all replicas at once', async ()
 
 test('whoever has read enough of followed logs ends them, and all is well', async () => {
   putPods({ 'mainnet-host-0': 'none' })
-  const leaving = new AbortController()
+  const aborting = new AbortController()
   room.server.faults.clear()
   room.server.faults.add(({ path }, response) => {
     if (!path.endsWith('/log')) return false
-    response.write('one\n', () => leaving.abort())
+    response.write('one\n', () => aborting.abort())
     return true
   })
   const args = ['logs', 'host/mainnet', '-f']
-  const { code, stderr } = await runPlugin(room.client, args, { signal: leaving.signal })
+  const { code, stderr } = await runPlugin(room.client, args, { signal: aborting.signal })
   assert.deepEqual([code, stderr], [0, ''])
 })
 

@@ -224,7 +224,7 @@ test('a report is of all namespaces where that is asked for, and of the operator
   assert.ok(!files.includes('viewmesh/deployments.yaml'))
 })
 
-test('where the version of the cluster is not told, a report says why', async () => {
+test('where the version of the cluster is not known, a report says why', async () => {
   const serverVersion = () => Promise.reject(new Error('401 Unauthorized'))
   const access = { api: room.client.api, namespace: 'apps', serverVersion }
   const filename = newFolder()

@@ -265,7 +265,7 @@ test('an Event says whose fields were taken back, and which', async () => {
   ])
 })
 
-test('of an object that goes nothing is remembered, another of its name stays, a refusal is told', async () => {
+test('of an object that goes nothing is remembered, its namesake stays, a refusal is thrown', async () => {
   const gone: Difference = {
     ...{ kind: 'Service', name: 'public-host-p2p-1', action: 'delete', drift: [] },
     ...{ object: null, live: null, uid: 'the one that goes' },

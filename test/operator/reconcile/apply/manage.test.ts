@@ -74,7 +74,7 @@ test('a resource of nobody is taken at once, one of another after it had time to
   assert.equal((await manage({ managedBy: 'b', management, nowMs: 16_000 })).held, null)
 })
 
-test('a resource that changed meanwhile is looked at again, and nothing is remembered of it', async () => {
+test('a resource that changed meanwhile is reconciled again, and nothing is remembered of it', async () => {
   const again = { held: 1_000, management: unmanaged, events: [] }
   assert.deepEqual(await manage({ uid: undefined }), again)
   assert.deepEqual(await manage({ uid: 'another' }), again)

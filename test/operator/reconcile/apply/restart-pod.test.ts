@@ -16,7 +16,7 @@ const host = readHost('host-minimal')
 const path = `/api/v1/namespaces/${host.metadata.namespace}/pods/mainnet-host-0`
 const room = kubernetesRoom()
 
-/** Ended half a minute before it is looked at, since there was no key for it. */
+/** Ended half a minute before it is checked, since there was no key for it. */
 const keyless: KeptPod = {
   ...podWith(host, {}),
   createdMs: emptyState.observedMs - 30_000,

@@ -7,7 +7,7 @@ import {
   unmanaged,
 } from '../../../../operator/reconcile/evaluate/management.ts'
 
-/** One operator, as it is told whose name is in the status at some second. */
+/** One operator, which sees whose name is in the status at some second. */
 function operator(self: string) {
   let memory: Management = unmanaged
   return {

@@ -74,11 +74,15 @@ test('a View that nobody began to register is being prepared, and its ID waits f
 })
 
 test('while a Job works, the condition says what it does and the status stays', () => {
-  const { transaction: _, ...untold } = prepared
+  const { transaction: _, ...withoutTransaction } = prepared
   for (const [status, reason, message] of [
     [preparing, 'Preparing', 'A Job asks the chain for nonce and fees.'],
     [prepared, 'Sending', 'A Job sends transaction 0xhash with nonce 7.'],
-    [untold, 'Sending', 'The chain knows it already, and a Job waits until it is registered.'],
+    [
+      withoutTransaction,
+      'Sending',
+      'The chain knows it already, and a Job waits until it is registered.',
+    ],
   ] as const) {
     const finding = { status, statement: { reason, message }, again: null, waiting: [] }
     assert.deepEqual(underWay(viewAt(status)), finding)
@@ -103,9 +107,9 @@ test('a Job that says what its step is for takes the View a step further', () =>
     statement: { reason: 'Sending', message: 'A Job sends transaction 0xhash with nonce 7.' },
     ...{ again: null, waiting: [] },
   })
-  const { transaction: _, ...untold } = prepared
+  const { transaction: _, ...withoutTransaction } = prepared
   const found = after({ said: { prepared: { ...known, transaction: null } } })
-  assert.deepEqual(found.status, untold)
+  assert.deepEqual(found.status, withoutTransaction)
   const done = after({ status: prepared, said: { registered } })
   assert.deepEqual(done.status, { ...prepared, state: 'Registered', height: 12, gasUsed: '90' })
   assert.equal(done.statement.reason, 'Registered')
@@ -117,12 +121,12 @@ test('a Job that says what its step is for takes the View a step further', () =>
 })
 
 test('a transaction stays only where it is the one that registered the View', () => {
-  const { transaction: _, ...untold } = prepared
+  const { transaction: _, ...withoutTransaction } = prepared
   for (const [status, hash] of [
     [prepared, '0xother'],
     [prepared, null],
-    [untold, '0xhash'],
-    [untold, null],
+    [withoutTransaction, '0xhash'],
+    [withoutTransaction, null],
   ] as const) {
     const found = after({ status, said: { registered: { ...registered, transaction: hash } } })
     assert.equal(found.status.transaction, undefined)
@@ -327,6 +331,9 @@ test('what was prepared for another chain than the spec names is prepared again 
     again: `It is prepared again, as another transaction: ${sent}`,
     waiting: [],
   })
-  const { transaction: _, ...untold } = prepared
-  assert.equal(afterMove(viewAt(untold, { chainId: 6 }))?.statement.message, `${message}.`)
+  const { transaction: _, ...withoutTransaction } = prepared
+  assert.equal(
+    afterMove(viewAt(withoutTransaction, { chainId: 6 }))?.statement.message,
+    `${message}.`,
+  )
 })

@@ -131,7 +131,7 @@ test('Hosts that a View selects come by name, without others and those being del
   })
   const hosts = [
     ...['second', 'third', 'first'].map((name) => named(name)),
-    named('leaving', { deletionTimestamp: '2026-01-01T00:00:00Z' }),
+    named('terminating', { deletionTimestamp: '2026-01-01T00:00:00Z' }),
     named('elsewhere', { namespace: 'elsewhere' }),
   ]
   const names = selectedHosts(viewOf(hosts as KubernetesObject[]), posted).map(

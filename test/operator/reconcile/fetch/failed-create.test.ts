@@ -21,7 +21,7 @@ const note = (ordinal: number, why = 'exceeded quota'): string =>
 
 type When = 'eventTime' | 'deprecatedLastTimestamp' | 'lastObservedTime'
 
-/** An Event that says this, so many seconds before noon, in the field that tells when. */
+/** An Event that says this, so many seconds before noon, in the field that says when. */
 function said(text: string, secondsAgo: number, when: When = 'eventTime'): EventsV1Event {
   const at = new Date(noonMs - secondsAgo * 1_000) as V1MicroTime
   const eventTime = new Date(noonMs - 3_600_000) as V1MicroTime
@@ -66,7 +66,7 @@ test('an Event counts for ten minutes since it happened last', async () => {
   assert.equal(await found([{ note: note(1) } as EventsV1Event]), null)
 })
 
-test('the newest Event is told, in one line of 512 letters at most', async () => {
+test('the newest Event is returned, in one line of 512 letters at most', async () => {
   const events = [note(1, 'first'), note(1, 'last'), note(1, 'second')].map((text, index) =>
     said(text, [30, 10, 20][index] ?? 0),
   )
@@ -78,7 +78,7 @@ test('the newest Event is told, in one line of 512 letters at most', async () =>
   assert.equal(await found([said(`${full}x`, 10)]), full)
 })
 
-test('nobody is asked once all pods are made, or before the StatefulSet was looked at', async () => {
+test('nobody is asked once all pods are made, or before the StatefulSet was observed', async () => {
   const asked: unknown[] = []
   const events = [said(note(1), 10)]
   assert.equal(await found(events, { replicas: 3 }, asked), null)
@@ -95,7 +95,7 @@ test('nobody is asked where there is no StatefulSet', async () => {
   assert.equal(await findFailedCreate({ list } as never, host, state, signal), null)
 })
 
-test('what the API server fails at is told, but for Events that nobody may read', async () => {
+test('what the API server fails at is thrown, but for Events that nobody may read', async () => {
   const failing = async (code: number, reason: string): Promise<unknown> => {
     const body = JSON.stringify({ kind: 'Status', code, reason })
     const request = { verb: 'list', type: builtinTypes.Event, namespace: 'apps' } as const

@@ -71,7 +71,7 @@ test('a Secret that the operator may not read is not called missing', async () =
   assert.deepEqual((await findNamedKeys(room.client.api, host, signal)).missing, [])
 })
 
-test('what the API server fails at otherwise is told, and no Secret taken to be there', async () => {
+test('what the API server fails at otherwise is thrown, and no Secret taken to be there', async () => {
   room.server.faults.add((_, response) => {
     send(response, 422, status(422, 'Invalid'))
     return true

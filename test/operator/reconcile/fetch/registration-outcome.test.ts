@@ -67,7 +67,7 @@ async function outcomeOf(
 const saying = (message: string): V1PodStatus => container({ terminated: { exitCode: 1, message } })
 const silent = { prepared: null, registered: null, failure: null }
 
-test('the newest pod that says something is believed, and the newest of all is looked at', async () => {
+test('the newest pod that says something is believed, and the obstacle is that of the newest', async () => {
   const waiting = { reason: 'ImagePullBackOff', message: 'Back-off\n  pulling' }
   const pods = [
     podOf(1, saying('first')),
@@ -87,7 +87,7 @@ test('a pod that only has the label of the Job, or another owner of its UID, say
   assert.deepEqual(await outcomeOf([podOf(1, saying('no'), { kind: 'ReplicaSet' })]), nobody)
 })
 
-test('what keeps a pod from its work is told apart from what passes', async () => {
+test('what keeps a pod from its work is distinguished from what passes', async () => {
   const obstacleOf = async (status: V1PodStatus): Promise<string | null> =>
     (await outcomeOf([podOf(1, status)], [{ note: 'of a pod before' } as EventsV1Event])).obstacle
   const scheduled = (status: string, message?: string): V1PodStatus => ({
@@ -173,8 +173,8 @@ test('terms with any field of another shape are none', () => {
   const { kind, chainId, ...rest } = terms
   const read = { ...rest, chainID: chainId }
   assert.deepEqual(parseOutcome(JSON.stringify(terms)).prepared, read)
-  const untold = parseOutcome(JSON.stringify({ ...terms, transaction: null })).prepared
-  assert.deepEqual(untold, { ...read, transaction: null })
+  const withoutTransaction = parseOutcome(JSON.stringify({ ...terms, transaction: null })).prepared
+  assert.deepEqual(withoutTransaction, { ...read, transaction: null })
   const wrong = [
     { ...terms, creator: `${terms.creator}00` },
     { ...terms, kind: 'viewmesh/registration-terms/2' },

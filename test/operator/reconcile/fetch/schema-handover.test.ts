@@ -25,7 +25,7 @@ interface Seen {
   readonly handed: string
 }
 
-/** A look at this minute with what is then written; `own` are keys of the user's own. */
+/** What is found at this minute, and then written; `own` are keys of the user's own. */
 async function reconcile(minute: number, of: Generator = generator, own?: string): Promise<Seen> {
   const found = await findSchemaKeys(of, {
     api: room.client.api,
@@ -142,7 +142,7 @@ test('a connection Secret of somebody else hands out nothing', async () => {
   assert.deepEqual(accepted, [handed])
 })
 
-/** A look that writes nothing. */
+/** What is found where nothing is written. */
 async function findAndKeep(): Promise<Seen> {
   const { keys, handed } = await findSchemaKeys(generator, {
     api: room.client.api,

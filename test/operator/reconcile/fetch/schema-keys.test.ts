@@ -23,13 +23,13 @@ const { signal } = new AbortController()
 
 const room = kubernetesRoom()
 
-/** What a look at this time goes by. */
+/** What keys are found by at this time. */
 function partsOf(hadPods: boolean, recorded = emptyState.recordedDiscovered): SchemaKeysParts {
   return { api: room.client.api, recorded, named: new Map(), hadPods, now: () => noon, signal }
 }
 
-/** Looks, and writes what is to be made. */
-async function look(
+/** Finds keys, and writes what is to be made. */
+async function findAndWrite(
   hadPods: boolean,
   recorded = emptyState.recordedDiscovered,
 ): Promise<GeneratorKeys> {
@@ -39,23 +39,23 @@ async function look(
 }
 
 test('the first key is made without restarting pods, and stays', async () => {
-  const first = await look(false)
+  const first = await findAndWrite(false)
   assert.match(first.keys, /^[A-Za-z0-9_-]{43}$/)
   assert.equal(first.renewed, null)
-  const again = await look(true)
+  const again = await findAndWrite(true)
   const handed = { key: first.keys, waits: null }
   assert.deepEqual(again, { keys: first.keys, made: null, renewed: null, handed })
 })
 
 test('a deleted Secret gets another key and another pod, whenever that is noticed', async () => {
-  const first = await look(false)
+  const first = await findAndWrite(false)
   room.server.remove(path)
-  const second = await look(true)
+  const second = await findAndWrite(true)
   assert.notEqual(second.keys, first.keys)
   assert.equal(second.renewed, noon.toISOString())
   assert.equal(room.server.get(path)?.metadata?.annotations?.[annotation], second.renewed)
 
-  const later = await look(true)
+  const later = await findAndWrite(true)
   const handed = { key: second.keys, waits: null }
   assert.deepEqual(later, { keys: second.keys, made: null, renewed: second.renewed, handed })
   const context = { ...generatorContext, schemaKeysRenewed: second.renewed }
@@ -68,7 +68,7 @@ test('a deleted Secret gets another key and another pod, whenever that is notice
   assert.equal(recorded.schemaKeysRenewed, second.renewed)
   const { annotations: _, ...metadata } = room.server.get(path)?.metadata ?? {}
   room.server.put(path, { ...room.server.get(path), metadata })
-  assert.equal((await look(true, recorded)).renewed, second.renewed)
+  assert.equal((await findAndWrite(true, recorded)).renewed, second.renewed)
 })
 
 test('while paused no key is generated, and the Secret is reported as one that would be', async () => {
@@ -79,7 +79,7 @@ test('while paused no key is generated, and the Secret is reported as one that w
   assert.equal(room.server.get(path), undefined)
 })
 
-test('keys that may not be read are made, other failures are told', async () => {
+test('keys that may not be read are made, other failures are thrown', async () => {
   const refused = async (code: number, reason: string): Promise<GeneratorKeys> => {
     room.server.faults.clear()
     room.server.faults.add(({ path: asked }, response) => {

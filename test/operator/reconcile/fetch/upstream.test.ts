@@ -51,17 +51,17 @@ test('pods behind a Service are remembered together with its name', () => {
 test('a Service beside the Generator needs no consent, and is reported where it does not exist', async () => {
   const { namespace } = minimal.metadata
   const beside = reading({ service: { name: 'geth', httpPort: 8545, colocate: 'Preferred' } })
-  const look = async (): Promise<UpstreamFacts> => {
+  const find = async (): Promise<UpstreamFacts> => {
     const { signal } = new AbortController()
     const recorded = readDiscovered(undefined)
     return await findUpstream(beside, { api: room.client.api, recorded, signal })
   }
   const name = `${namespace}/geth`
-  assert.deepEqual(await look(), { ...unknown, missingService: name })
+  assert.deepEqual(await find(), { ...unknown, missingService: name })
   const object: V1Service = { spec: { selector: { app: 'geth' } } }
   room.server.put(`/api/v1/namespaces/${namespace}/services/geth`, object as KubernetesObject)
   const executionNode = { namespace, labels: { app: 'geth' }, service: name }
-  assert.deepEqual(await look(), { ...unknown, executionNode })
+  assert.deepEqual(await find(), { ...unknown, executionNode })
 })
 
 test('a Service that names no pods for a while keeps those it named', () => {
@@ -107,11 +107,11 @@ test('pods in the network of their machines are known as such, also while none i
   const { namespace } = generator.metadata
   const path = `/api/v1/namespaces/${namespace}/pods/geth-0`
   const plain = { namespace, labels: { app: 'geth' } }
-  const look = async (before: UpstreamFacts['executionNode']): Promise<unknown> => {
+  const find = async (before: UpstreamFacts['executionNode']): Promise<unknown> => {
     const recorded = { ...readDiscovered(undefined), executionNode: before }
     return (await findUpstream(generator, { api: room.client.api, recorded, signal })).executionNode
   }
-  assert.deepEqual(await look(null), plain)
+  assert.deepEqual(await find(null), plain)
   const pod: KubernetesObject & { readonly spec: object } = {
     kind: 'Pod',
     metadata: { labels: { app: 'geth' } },
@@ -119,22 +119,22 @@ test('pods in the network of their machines are known as such, also while none i
   }
   room.server.put(path, pod)
   const found = { ...plain, isHostNetwork: true }
-  assert.deepEqual(await look(null), found)
+  assert.deepEqual(await find(null), found)
   const asked = room.server.requests.at(-1)?.query['labelSelector']
   assert.equal(asked, 'app=geth')
   const { executionNode } = readDiscovered(discoveredAnnotations({ executionNode: found }))
   assert.deepEqual(executionNode, found)
   room.server.put(path, { ...pod, spec: { hostNetwork: false } } as KubernetesObject)
-  assert.deepEqual(await look(found), plain)
+  assert.deepEqual(await find(found), plain)
   room.server.remove(path)
-  assert.deepEqual(await look(found), found)
-  assert.deepEqual(await look({ ...found, labels: { app: 'besu' } }), plain)
-  assert.deepEqual(await look({ ...found, service: 'nodes/geth' }), plain)
+  assert.deepEqual(await find(found), found)
+  assert.deepEqual(await find({ ...found, labels: { app: 'besu' } }), plain)
+  assert.deepEqual(await find({ ...found, service: 'nodes/geth' }), plain)
 })
 
-test('pods that may not be read may be in the network of machines, other failures are told', async () => {
+test('pods that may not be read may be in the network of machines, other failures are thrown', async () => {
   const podSelector = { matchLabels: { app: 'geth' }, httpPort: 8545, colocate: 'None' } as const
-  const look = async (code: number, reason: string): Promise<unknown> => {
+  const find = async (code: number, reason: string): Promise<unknown> => {
     room.server.faults.clear()
     room.server.faults.add((_, response) => {
       send(response, code, status(code, reason))
@@ -145,14 +145,14 @@ test('pods that may not be read may be in the network of machines, other failure
     const found = await findUpstream(reading({ podSelector }), { ...parts, signal })
     return found.executionNode?.isHostNetwork
   }
-  assert.equal(await look(403, 'Forbidden'), true)
-  await assert.rejects(look(422, 'Invalid'), { code: 'OPERATOR_API_INVALID' })
+  assert.equal(await find(403, 'Forbidden'), true)
+  await assert.rejects(find(422, 'Invalid'), { code: 'OPERATOR_API_INVALID' })
 })
 
 test('a Service that the operator may not read holds up nothing, and is reported with the remedy', async () => {
   const generator = reading(service('geth'))
   const { signal } = new AbortController()
-  const look = async (executionNode: ExecutionNode | null = null): Promise<UpstreamFacts> => {
+  const find = async (executionNode: ExecutionNode | null = null): Promise<UpstreamFacts> => {
     const recorded = { ...readDiscovered(undefined), executionNode }
     return await findUpstream(generator, { api: room.client.api, recorded, signal })
   }
@@ -160,9 +160,9 @@ test('a Service that the operator may not read holds up nothing, and is reported
     send(response, 403, status(403, 'Forbidden'))
     return true
   })
-  const hidden = await look()
+  const hidden = await find()
   assert.deepEqual(hidden, { ...unknown, hiddenService: 'nodes/geth' })
-  assert.deepEqual(await look(geth), {
+  assert.deepEqual(await find(geth), {
     ...hidden,
     executionNode: { ...geth, isHostNetwork: true },
   })
@@ -172,7 +172,7 @@ test('a Service that the operator may not read holds up nothing, and is reported
     send(response, 422, status(422, 'Invalid'))
     return true
   })
-  await assert.rejects(look(), { code: 'OPERATOR_API_INVALID' })
+  await assert.rejects(find(), { code: 'OPERATOR_API_INVALID' })
   assert.equal(
     apartRemark(generator, hidden),
     "The Generator is not kept near its execution node, since the operator may not read Service nodes/geth: add its namespace to the operator's (scope.namespaces of its chart).",
@@ -183,7 +183,7 @@ test('a Service that the operator may not read holds up nothing, and is reported
 
 describe('an execution node of another namespace', () => {
   const { namespace } = minimal.metadata
-  const look = async (generator: Generator, before = readDiscovered(undefined).executionNode) => {
+  const find = async (generator: Generator, before = readDiscovered(undefined).executionNode) => {
     const recorded = { ...readDiscovered(undefined), executionNode: before }
     const { signal } = new AbortController()
     return await findUpstream(generator, { api: room.client.api, recorded, signal })
@@ -196,25 +196,25 @@ describe('an execution node of another namespace', () => {
   const podQueries = (): number =>
     room.server.requests.filter(({ path }) => path === '/api/v1/namespaces/nodes/pods').length
 
-  test('is not looked at without consent, and does not show whether there is one', async () => {
+  test('is not read without consent, and does not show whether there is one', async () => {
     const closed = { ...unknown, closedService: 'nodes/geth' }
-    assert.deepEqual(await look(reading(service('geth'))), closed)
+    assert.deepEqual(await find(reading(service('geth'))), closed)
     for (const allowed of [undefined, '', 'shop', `${namespace}s`, `not${namespace}`]) {
       put(allowed)
-      assert.deepEqual(await look(reading(service('geth'))), closed, allowed)
+      assert.deepEqual(await find(reading(service('geth'))), closed, allowed)
     }
     assert.equal(podQueries(), 0)
   })
 
   test('is known where its Service names the namespace of the Generator', async () => {
     put(`shop, ${namespace}`)
-    assert.deepEqual(await look(reading(service('geth'))), { ...unknown, executionNode: geth })
+    assert.deepEqual(await find(reading(service('geth'))), { ...unknown, executionNode: geth })
     assert.equal(podQueries(), 1)
   })
 
   test('stays what a pod was made with when the consent goes, and no policy relies on it', async () => {
     put()
-    const { executionNode } = await look(reading(service('geth')), geth)
+    const { executionNode } = await find(reading(service('geth')), geth)
     assert.deepEqual(executionNode, { ...geth, isHostNetwork: true })
     assert.equal(podQueries(), 0)
   })

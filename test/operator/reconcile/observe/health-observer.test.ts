@@ -175,8 +175,8 @@ test('so many replicas are asked at once as may be, and each that answers makes 
   for (const { resolve } of asked) resolve(body('one'))
 })
 
-/** What an observer tells of an outside address where `answers` come one after the other, then the last again. */
-async function lookOutside(answers: readonly (string | null)[]): Promise<(string | null)[]> {
+/** What an observer reports of an outside address where `answers` come one after the other, then the last again. */
+async function observeOutside(answers: readonly (string | null)[]): Promise<(string | null)[]> {
   const reported: (string | null)[] = []
   const asked = new EventEmitter()
   let checks = 0
@@ -204,15 +204,15 @@ async function lookOutside(answers: readonly (string | null)[]): Promise<(string
 
 test('of an external address a failure counts after three in a row, a success at once', async () => {
   const [one, two] = [body('one'), body('two')]
-  assert.deepEqual(await lookOutside([one]), ['one'])
-  assert.deepEqual(await lookOutside([one, null, null, one, two, null, one]), ['one'])
-  assert.deepEqual(await lookOutside([one, null, null, null]), ['one', null])
-  assert.deepEqual(await lookOutside([null, null, two, one]), ['two', 'one'])
-  assert.deepEqual(await lookOutside([null, two, two]), ['two'])
+  assert.deepEqual(await observeOutside([one]), ['one'])
+  assert.deepEqual(await observeOutside([one, null, null, one, two, null, one]), ['one'])
+  assert.deepEqual(await observeOutside([one, null, null, null]), ['one', null])
+  assert.deepEqual(await observeOutside([null, null, two, one]), ['two', 'one'])
+  assert.deepEqual(await observeOutside([null, two, two]), ['two'])
 })
 
 test('figures of an external address are not announced', async () => {
-  assert.deepEqual(await lookOutside([body('one'), body('one', { head: 7 })]), ['one'])
+  assert.deepEqual(await observeOutside([body('one'), body('one', { head: 7 })]), ['one'])
 })
 
 test('an external address is checked beside the pod, which is reported as before', async () => {

@@ -113,13 +113,13 @@ test('a failure that a program got over is not why it ended', () => {
 })
 
 test('what is kept of a failure has a bound, and no shape is trusted', () => {
-  const tell = (err: unknown): string => JSON.stringify({ level: 'fatal', err })
+  const fatalLine = (err: unknown): string => JSON.stringify({ level: 'fatal', err })
   for (const [length, kept] of [
     [400, 400],
     [401, 400],
   ] as const) {
     assert.equal(
-      parseTerminationMessage(tell({ message: 'x'.repeat(length) }))?.message.length,
+      parseTerminationMessage(fatalLine({ message: 'x'.repeat(length) }))?.message.length,
       kept,
     )
     assert.equal(parseTerminationMessage('x'.repeat(length))?.message.length, kept)
@@ -129,12 +129,18 @@ test('what is kept of a failure has a bound, and no shape is trusted', () => {
     [301, 300],
   ] as const) {
     const remedy = 'x'.repeat(length)
-    assert.equal(parseTerminationMessage(tell({ message: 'x', remedy }))?.remedy?.length, kept)
+    assert.equal(parseTerminationMessage(fatalLine({ message: 'x', remedy }))?.remedy?.length, kept)
   }
-  for (const text of ['{', '{"level":"fatal"}', tell(null), tell({ message: 1 }), tell('x')]) {
+  for (const text of [
+    '{',
+    '{"level":"fatal"}',
+    fatalLine(null),
+    fatalLine({ message: 1 }),
+    fatalLine('x'),
+  ]) {
     assert.equal(parseTerminationMessage(text), null, text)
   }
-  const odd = parseTerminationMessage(tell({ message: 'x', code: 'not a code', remedy: 1 }))
+  const odd = parseTerminationMessage(fatalLine({ message: 'x', code: 'not a code', remedy: 1 }))
   assert.deepEqual(odd, { ...silent, message: 'x' })
   assert.equal(terminationText({ ...silent, message: 'x' }), 'x')
 })

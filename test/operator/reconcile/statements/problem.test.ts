@@ -79,7 +79,7 @@ test('what passes by itself does not', () => {
   assert.equal(problemOf(new Error('a mistake of ours')), null)
 })
 
-test('a namespace on its way out is no problem of anybody', () => {
+test('a namespace that is terminating is no problem of anybody', () => {
   const error = refusedApply(
     403,
     'unable to create new content in namespace a because it is being terminated',

@@ -14,7 +14,7 @@ const unwatched = { PeersConnected: { reason: 'Unobserved', message: 'no pod' } 
 const connected = { PeersConnected: { reason: 'Connected', message: 'two peers' } } as const
 
 /** What is recorded when a resource comes to be so, at these times. */
-function toldOf(steps: readonly (readonly [atMs: number, Statements])[]): string[][] {
+function recordedOf(steps: readonly (readonly [atMs: number, Statements])[]): string[][] {
   const pendingWarnings: PendingWarnings = new Map()
   let before: WantedCondition[] = []
   return steps.map(([atMs, statements]) => {
@@ -28,7 +28,7 @@ function toldOf(steps: readonly (readonly [atMs: number, Statements])[]): string
 
 test('what replicas see and passes within a minute is no warning', () => {
   assert.deepEqual(
-    toldOf([
+    recordedOf([
       [0, isolated],
       [debounceMs - 1, isolated],
       [debounceMs - 1, connected],
@@ -37,7 +37,7 @@ test('what replicas see and passes within a minute is no warning', () => {
     [['again in 60000'], ['again in 1'], ['Normal Connected', 'again in null'], ['again in null']],
   )
   assert.deepEqual(
-    toldOf([
+    recordedOf([
       [0, isolated],
       [debounceMs, connected],
     ]),
@@ -48,7 +48,7 @@ test('what replicas see and passes within a minute is no warning', () => {
 test('a warning that lasts is recorded once, with the reason that it has by then', () => {
   const foreign = { PeersConnected: { reason: 'PeerIDMismatch', message: 'another' } } as const
   assert.deepEqual(
-    toldOf([
+    recordedOf([
       [0, isolated],
       [10_000, foreign],
       [debounceMs, foreign],
@@ -66,7 +66,7 @@ test('a warning that lasts is recorded once, with the reason that it has by then
 test('of several warnings the one that began first is due first', () => {
   const different = { SchemaInSync: { reason: 'Different', message: 'fields' } } as const
   assert.deepEqual(
-    toldOf([
+    recordedOf([
       [0, isolated],
       [10_000, { ...isolated, ...different }],
       [debounceMs, { ...isolated, ...different }],
@@ -77,7 +77,7 @@ test('of several warnings the one that began first is due first', () => {
 
 test('a warning that has passed is not recorded', () => {
   assert.deepEqual(
-    toldOf([
+    recordedOf([
       [0, isolated],
       [1, unwatched],
       [debounceMs, unwatched],
@@ -90,7 +90,7 @@ test('a warning that has become what is no Event by then is not recorded', () =>
   const failing = { Served: { reason: 'Failing', message: 'a lens traps' } } as const
   const pending = { Served: { reason: 'Pending', message: 'no block yet' } } as const
   assert.deepEqual(
-    toldOf([
+    recordedOf([
       [0, failing],
       [10_000, pending],
       [debounceMs, pending],
@@ -101,10 +101,10 @@ test('a warning that has become what is no Event by then is not recorded', () =>
 
 test('what stops the operator itself is recorded at once', () => {
   const stalled = { Stalled: { reason: 'Forbidden', message: 'no right' } } as const
-  assert.deepEqual(toldOf([[0, stalled]]), [['Warning Forbidden', 'again in null']])
+  assert.deepEqual(recordedOf([[0, stalled]]), [['Warning Forbidden', 'again in null']])
   const failing = { Ready: { reason: 'PodsFailing', message: 'it crashes' } } as const
   assert.deepEqual(
-    toldOf([
+    recordedOf([
       [0, failing],
       [debounceMs, failing],
     ]),

@@ -317,7 +317,7 @@ test('keys that are missing or wrong are what IdentityReady says before anything
   ])
   assert.equal(saidOfKeys({ identity: plan })[1], 'KeyringGenerated')
   const other = { reason: 'ChainMismatch', message: 'other' } as const
-  assert.equal(saidOfKeys({ problem: other })[1], undefined, 'the keys were not looked at')
+  assert.equal(saidOfKeys({ problem: other })[1], undefined, 'the keys were not read')
   assert.equal(saidOfKeys({ problem: other, identity: plan })[1], 'KeyringGenerated')
 })
 

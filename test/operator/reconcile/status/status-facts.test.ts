@@ -105,7 +105,7 @@ test('the sizes of volumes are those that claims ask for', () => {
   })
 })
 
-test('a removed replica without a key is forgotten only once identities were looked at', () => {
+test('a removed replica without a key is forgotten only once identities were read', () => {
   const removed = { ordinal: 1, keyringFingerprint: 'abc' }
   const ordinals = (found: Findings<unknown>['identity']): number[] =>
     nodesOf({

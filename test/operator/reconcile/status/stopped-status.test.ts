@@ -19,7 +19,7 @@ function saidOf(error: unknown): readonly Partial<Condition>[] {
   return stoppedStatus(host, { problem: null, error, waiting: null }, unread).conditions
 }
 
-test('of a stopped resource only how it goes on is said anew, and all else stays as it was', () => {
+test('of a stopped resource only how it goes on is said again, and all else stays as it was', () => {
   const error = new ServiceError('OPERATOR_API_FAILED', 'it failed', { remedy: 'See its log.' })
   const message = 'it failed. See its log.'
   assert.deepEqual(saidOf(error), [

@@ -124,7 +124,7 @@ test('peers reach a replica from outside first, and not before its peer ID is kn
   assert.deepEqual(peerAddressesOf(host, { ...facts, peerID: null }), [])
 })
 
-test('replicas are told of each other where there are two, and both are known', () => {
+test('replicas know of each other where there are two, and both are known', () => {
   const ids = new Map([
     [0, 'a'],
     [2, 'c'],

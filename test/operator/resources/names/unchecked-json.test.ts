@@ -49,7 +49,7 @@ test('a key of a Secret has its text, and an empty one has none', () => {
   assert.equal(secretValue({}, 'text'), undefined)
 })
 
-test('items of a list are told apart by its keys, ports by their number and protocol', () => {
+test('items of a list are identified by its keys, ports by their number and protocol', () => {
   const container = { containerPort: 53 }
   const service = { port: 53, targetPort: 9 }
   assert.deepEqual(keysOf('env', []), ['name'])

@@ -36,7 +36,7 @@ const pathsOf = (value: unknown): string[] =>
     path.replace('spec.podTemplate.spec.', ''),
   )
 
-test('every place of a quantity in a pod is looked at, and named', () => {
+test('every place of a quantity in a pod is checked, and named', () => {
   assert.deepEqual(pathsOf('2 Gi'), [
     'overhead.cpu',
     'resources.limits.cpu',

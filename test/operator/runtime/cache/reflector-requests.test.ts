@@ -76,7 +76,7 @@ test('a list that failed is asked for again after a pause, which closing ends', 
   assert.deepEqual(asked(), ['list'])
 })
 
-test('after a watch that ends at once without a word there is a pause', async () => {
+test('after a watch that ends at once and silently there is a pause', async () => {
   answerWatches(1, (_, response) => response.writeHead(200).end())
   open(long)
   await room.server.seen(isWatch)
@@ -84,14 +84,14 @@ test('after a watch that ends at once without a word there is a pause', async ()
   assert.deepEqual(asked(), ['list', 'watch'])
 })
 
-test('a watch that ended without a word goes on where the version of now is no older one', async () => {
+test('a watch that ended silently goes on where the version of now is no older one', async () => {
   answerWatches(1, (_, response) => response.writeHead(200).end())
   open()
   while (room.server.openWatches() === 0) await new Promise(setImmediate)
   assert.deepEqual(asked(), ['list', 'watch', 'version', 'watch'])
 })
 
-test('a watch that told of a change goes on as it ends, from there', async () => {
+test('a watch that reported a change goes on as it ends, from there', async () => {
   const object = { metadata: { name: 'a', namespace: 'apps', uid: 'a', resourceVersion: '777' } }
   answerWatches(1, (_, response) =>
     response.writeHead(200).end(`${JSON.stringify({ type: 'ADDED', object })}\n`),

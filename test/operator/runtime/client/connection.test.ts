@@ -58,7 +58,7 @@ test('an IPv6 address of the API server is written as URLs want it', async () =>
   assert.equal(server, 'https://[fd00::1]:443')
 })
 
-test('a pod that is told no port and no namespace has those of Kubernetes', async () => {
+test('a pod that is given no port and no namespace has those of Kubernetes', async () => {
   const options = inPod()
   rmSync(join(folder, 'namespace'))
   const { server, namespace } = await openConnection({ ...options, servicePort: null })

@@ -58,8 +58,8 @@ test('a list whose next page has expired begins again, all at once', async () =>
 })
 
 test('while one large list waits for a busy API server, those of other kinds are read', async () => {
-  const leaving = new AbortController()
-  const options = { keep: () => true, isLarge: true, signal: leaving.signal }
+  const aborting = new AbortController()
+  const options = { keep: () => true, isLarge: true, signal: aborting.signal }
   const busy = room.server.seen(({ path: seen }) => seen === '/api/v1/pods')
   room.server.faults.add((request, response) => {
     if (request.path !== '/api/v1/pods') return false
@@ -69,19 +69,19 @@ test('while one large list waits for a busy API server, those of other kinds are
   const waiting = room.client.api.list({ type: builtinTypes.Pod }, options)
   await busy
   assert.deepEqual((await room.client.api.list({ type: builtinTypes.Service }, options)).items, [])
-  leaving.abort()
+  aborting.abort()
   await assert.rejects(waiting, { name: 'AbortError' })
 })
 
 test('large lists are read one at a time, and others wait for none of them', async () => {
-  const leaving = new AbortController()
-  const large = { keep: () => true, isLarge: true, signal: leaving.signal }
+  const aborting = new AbortController()
+  const large = { keep: () => true, isLarge: true, signal: aborting.signal }
   room.server.faults.add(({ path: asked }) => asked === '/api/v1/pods')
   const types = [builtinTypes.Pod, builtinTypes.Secret]
   const waiting = types.map((each) => room.client.api.list({ type: each }, large))
   const { items } = await room.client.api.list({ type }, { keep: () => true })
   assert.deepEqual(items, [])
   assert.ok(!room.server.requests.some(({ path: asked }) => asked === '/api/v1/secrets'))
-  leaving.abort()
+  aborting.abort()
   for (const each of waiting) await assert.rejects(each, { name: 'AbortError' })
 })

@@ -37,27 +37,27 @@ const request: HttpRequest = {
   maxBytes: 10,
 }
 
-/** Answers with this text, whose length is told before it or not. */
-function answer(text: string, isTold: boolean): void {
+/** Answers with this text, whose length is announced before it or not. */
+function answer(text: string, isAnnounced: boolean): void {
   room.server.faults.clear()
   room.server.faults.add((_, response) => {
-    response.writeHead(200, isTold ? { 'content-length': String(text.length) } : {})
+    response.writeHead(200, isAnnounced ? { 'content-length': String(text.length) } : {})
     response.write(text.slice(0, 5))
     response.end(text.slice(5))
     return true
   })
 }
 
-for (const isTold of [true, false]) {
-  test(`an answer has as many bytes as are read, whose length is ${isTold ? '' : 'not '}told`, async () => {
+for (const isAnnounced of [true, false]) {
+  test(`an answer has as many bytes as are read, whose length is ${isAnnounced ? '' : 'not '}announced`, async () => {
     const { exchange } = open()
-    answer('0123456789', isTold)
+    answer('0123456789', isAnnounced)
     assert.deepEqual(await exchange(request), {
       status: 200,
       retryAfter: undefined,
       text: '0123456789',
     })
-    answer('0123456789a', isTold)
+    answer('0123456789a', isAnnounced)
     await assert.rejects(exchange(request), {
       code: 'OPERATOR_API_ANSWER_TOO_LARGE',
       message: 'list pods: the answer has more than 10 bytes',
@@ -106,23 +106,23 @@ test('a request or a stream that is given up while it runs ends with the reason 
     return true
   })
   const { exchange, stream } = open()
-  const leaving = new AbortController()
-  const asked = { ...request, signal: leaving.signal }
+  const aborting = new AbortController()
+  const asked = { ...request, signal: aborting.signal }
   const waiting = [exchange(asked), stream(asked, 60_000)].map((one) => assert.rejects(one, reason))
   await arrived.promise
-  leaving.abort(reason)
+  aborting.abort(reason)
   await Promise.all([...waiting, ...closed])
-  await assert.rejects(stream({ ...request, signal: leaving.signal }, 60_000), reason)
+  await assert.rejects(stream({ ...request, signal: aborting.signal }, 60_000), reason)
 })
 
 test('a request that is given up before it goes out is neither checked nor sent', async () => {
   const reason = new Error('no longer needed')
-  const leaving = new AbortController()
+  const aborting = new AbortController()
   const beforeSend = (): void => assert.fail('it was about to be sent')
-  const asked = { ...request, signal: leaving.signal, beforeSend }
+  const asked = { ...request, signal: aborting.signal, beforeSend }
   const { exchange } = open()
   const waiting = assert.rejects(exchange(asked), reason)
-  leaving.abort(reason)
+  aborting.abort(reason)
   await waiting
   answer('', true)
   await exchange(request)

@@ -45,7 +45,7 @@ export async function openKubernetesProxy(from: string, to: string): Promise<Kub
     const write = { method, path: url.pathname, receivedMs: performance.now(), answer: null }
     const entry: (typeof writes)[number] = write
     writes.push(entry)
-    for (const tell of waiting) tell(entry)
+    for (const notify of waiting) notify(entry)
     return (status) => {
       entry.answer = { status, atMs: performance.now() }
     }
@@ -85,12 +85,12 @@ export async function openKubernetesProxy(from: string, to: string): Promise<Kub
       const known = writes.find(isMeant)
       if (known !== undefined) return Promise.resolve(known)
       return new Promise((resolve) => {
-        const tell = (write: ProxiedWrite): void => {
+        const notify = (write: ProxiedWrite): void => {
           if (!isMeant(write)) return
-          waiting.delete(tell)
+          waiting.delete(notify)
           resolve(write)
         }
-        waiting.add(tell)
+        waiting.add(notify)
       })
     },
     cut() {
