@@ -25,7 +25,10 @@ export const records = {
   templateInputs: 'viewmesh.io/template-inputs',
   /** On a StatefulSet: the pod template as it was applied, in JSON. */
   podTemplate: 'viewmesh.io/pod-template',
-  /** On a StatefulSet: what was discovered in the cluster and went into its pod template, in JSON. */
+  /**
+   * On a StatefulSet: what was discovered in the cluster and went into its pod template, in JSON.
+   * Under an older name, since StatefulSets in clusters carry it.
+   */
   discovered: 'viewmesh.io/learnt',
   /** On a Secret with schema keys and on pods: when it was renewed with another key than before. */
   schemaKeysRenewed: 'viewmesh.io/schema-keys-renewed',
@@ -37,7 +40,10 @@ export const records = {
   applied: 'viewmesh.io/applied',
   /** On a StatefulSet that cannot make a pod: when its controller was last asked to try again. */
   nudgedAt: 'viewmesh.io/nudged-at',
-  /** On an object of which somebody changed keys of list items: those that are to be removed, in JSON. */
+  /**
+   * On an object of which somebody changed keys of list items: those that are to be removed, in JSON.
+   * Under an older name, since objects in clusters carry it.
+   */
   unmanagedItems: 'viewmesh.io/strangers',
   /** On a `keys` claim: fingerprint of the keyring key with which its key directory opens. */
   keyringFingerprint: 'viewmesh.io/keyring-fingerprint',
