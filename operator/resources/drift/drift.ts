@@ -25,8 +25,8 @@ export interface Drift {
   readonly addition: string | null
 }
 
-/** A value in both objects. */
-interface Place {
+/** Where in both objects a value is, and how it is compared there. */
+interface FieldPosition {
   readonly kind: unknown
   readonly path: string
   readonly pointer: string
@@ -72,7 +72,7 @@ export function driftOf(desired: object, live: object): Drift[] {
   })
 }
 
-function differences(desired: unknown, live: unknown, at: Place): Drift[] {
+function differences(desired: unknown, live: unknown, at: FieldPosition): Drift[] {
   if (live === undefined && isLeftOut(desired, at)) return []
   if (Array.isArray(desired)) return listDifferences(desired, live, at)
   if (isPlainObject(desired)) {
@@ -90,7 +90,7 @@ function differences(desired: unknown, live: unknown, at: Place): Drift[] {
   return [differing(live, at)]
 }
 
-function listDifferences(desired: readonly unknown[], live: unknown, at: Place): Drift[] {
+function listDifferences(desired: readonly unknown[], live: unknown, at: FieldPosition): Drift[] {
   if (!Array.isArray(live)) return desired.length === 0 ? [] : [differing(live, at)]
   if (at.isWhole && at.path !== servicePorts) {
     return canonicalJson(desired) === canonicalJson(live) ? [] : [differing(live, at)]
@@ -129,15 +129,15 @@ export function withoutAdditions(drift: readonly Drift[]): PatchOperation[] {
   ]
 }
 
-function differing(live: unknown, { path }: Place): Drift {
+function differing(live: unknown, { path }: FieldPosition): Drift {
   return { path, live, addition: null }
 }
 
-function additional(live: unknown, { path, pointer }: Place): Drift {
+function additional(live: unknown, { path, pointer }: FieldPosition): Drift {
   return { path, live, addition: pointer }
 }
 
-function fieldOf(at: Place, name: string): Place {
+function fieldOf(at: FieldPosition, name: string): FieldPosition {
   const path = at.path === '' ? name : `${at.path}.${name}`
   return {
     ...at,
@@ -149,7 +149,7 @@ function fieldOf(at: Place, name: string): Place {
 }
 
 /** Within an item that has keys, as a port of a Service, there are defaults again. */
-function itemOf(at: Place, index: number, name: string): Place {
+function itemOf(at: FieldPosition, index: number, name: string): FieldPosition {
   return { ...at, path: `${at.path}[${name}]`, pointer: `${at.pointer}/${index}`, isWhole: false }
 }
 
@@ -158,7 +158,7 @@ function isWhole(kind: unknown, path: string, name: string): boolean {
   return path === servicePorts || (path.startsWith('spec.') && selectors.includes(name))
 }
 
-function isLeftOut(desired: unknown, { path }: Place): boolean {
+function isLeftOut(desired: unknown, { path }: FieldPosition): boolean {
   const isZero = [null, false, 0, ''].some((zero) => zero === desired)
   const isEmpty = isPlainObject(desired) && Object.keys(desired).length === 0
   const name = lastOf(path)
