@@ -209,6 +209,7 @@ function retry(state: ControllerState, key: string, error: unknown, log: Logger)
     'OPERATOR_FENCED',
   )
   const maxMs = isAway ? maxAwayRetryMs : settings.maxRetryMs
+  // The pauses of controller-runtime. Those of `RetryDelay` are random; here workers bound how many keys return at once.
   const doubled = Math.min(maxMs, settings.minRetryMs * 2 ** count)
   const delayMs = Math.max(doubled, retryAfterOf(error) ?? 0)
   parts.metrics.reconcile.errors.inc({ controller: name })
