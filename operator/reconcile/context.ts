@@ -32,6 +32,14 @@ export interface ReconcileContext<R extends Workload, F> extends ReconcileTools<
   findings: Findings<F>
 }
 
+/** Adds to what was found so far. */
+export function addFindings<F>(
+  context: { findings: Findings<F> },
+  found: Partial<Findings<F>>,
+): void {
+  context.findings = { ...context.findings, ...found }
+}
+
 /** What was found once a resource is evaluated. */
 export interface Evaluated<F> extends Findings<F> {
   readonly inputs: FetchedInputs<F>

@@ -7,7 +7,7 @@ import type { FetchedInputs } from './apply/resource-memory.ts'
 import type { Evaluated, ReconcileContext } from './context.ts'
 import { areKeysBound, ownerChanges } from './evaluate/deletion-policy.ts'
 import { planIdentity } from './evaluate/identity.ts'
-import { identitiesOf, type ObservedState, observeState } from './evaluate/observed-state.ts'
+import { identitiesOf, observeState } from './evaluate/observed-state.ts'
 import { chainProblem } from './evaluate/storage.ts'
 import { expectNoTerminatingClaims } from './evaluate/terminating-claims.ts'
 import { possiblyUnused } from './evaluate/unused-claims.ts'
@@ -17,64 +17,61 @@ import { findUnused } from './fetch/unused-claims.ts'
 import { findUnwatchedClaims } from './fetch/unwatched-claims.ts'
 import type { ReplicaIdentity } from './observe/claim.ts'
 import { templateProblem } from './observe/kept-resource.ts'
+import type { Findings } from './status/findings.ts'
 
 /** Which resource has which key is registered by a step. */
-type EvaluatedContext<R extends Workload, F> = Omit<ReconcileContext<R, F>, 'holders'>
+type EvaluatedContext<R extends Workload, F> = Readonly<Omit<ReconcileContext<R, F>, 'holders'>>
+
+/** What is found before the rest is, and counts also where that fails. */
+type EarlyFindings = Pick<Findings<unknown>, 'unwatched' | 'failedCreate'>
 
 /**
- * `before` are the inputs as they were fetched last, which are fetched again where they no longer hold. Throws
- * OPERATOR_LEAVING where something of a deleted resource of the same name is still there.
+ * `before` are the inputs as they were fetched last, which are fetched again where they no longer hold. `onFound` is
+ * called with each early finding at once. Throws OPERATOR_LEAVING where something of a deleted resource of the same
+ * name is still there.
  */
 export async function evaluateResource<R extends Workload, F>(
   context: EvaluatedContext<R, F>,
   before: FetchedInputs<F> | null,
+  onFound: (found: Partial<EarlyFindings>) => void,
 ): Promise<Evaluated<F>> {
   const { resource, parts, run } = context
   const watched = observeState(parts, resource)
   const fetched = await fetchInputs(context, resource, { before, state: watched }, run.signal)
   const { inputs } = fetched
-  const state = await withUnwatchedClaims(context, watched, inputs)
+  const replicas = identitiesOf(resource, watched, inputs.keyring)
+  const known = { seen: watched, replicas }
+  const unwatched = await findUnwatchedClaims(parts.api, resource, known, run.signal)
+  onFound({ unwatched })
+  const state = unwatched.length === 0 ? watched : observeState(parts, resource, unwatched)
   const failedCreate = await findFailedCreate(parts.api, resource, state, run.signal)
-  context.findings = { ...context.findings, failedCreate }
+  onFound({ failedCreate })
   expectNoTerminatingClaims(resource, state)
   const candidates = possiblyUnused(resource, state.claims, inputs.keyring)
   const unused = await findUnused(parts.api, resource, candidates, run.signal)
   const identities = identitiesOf(resource, state, inputs.keyring, unused)
-  return evaluate(context, { ...fetched, state, identities })
+  return evaluate(context, { ...fetched, state, identities, unwatched, failedCreate })
 }
 
-/** The state with the claims that are there and not watched. */
-async function withUnwatchedClaims<R extends Workload, F>(
-  context: EvaluatedContext<R, F>,
-  seen: ObservedState,
-  { keyring }: FetchedInputs<F>,
-): Promise<ObservedState> {
-  const { resource, parts, run } = context
-  const replicas = identitiesOf(resource, seen, keyring)
-  const unwatched = await findUnwatchedClaims(parts.api, resource, { seen, replicas }, run.signal)
-  context.findings = { ...context.findings, unwatched }
-  return unwatched.length === 0 ? seen : observeState(parts, resource, unwatched)
-}
-
-interface Observations<F> extends Pick<Evaluated<F>, 'state' | 'inputs' | 'secrets'> {
+interface Observations<F>
+  extends EarlyFindings,
+    Pick<Evaluated<F>, 'state' | 'inputs' | 'secrets'> {
   readonly identities: readonly ReplicaIdentity[]
 }
 
 /** What follows; reads and writes nothing. */
 function evaluate<R extends Workload, F>(
   { resource, logic, parts, findings }: EvaluatedContext<R, F>,
-  { state, inputs, secrets, identities }: Observations<F>,
+  observations: Observations<F>,
 ): Evaluated<F> {
+  const { state, inputs, identities } = observations
   const { keyring, facts, missing } = inputs
   const kept = { keyring, claims: state.allClaims }
   const isBound = areKeysBound(resource, kept)
   const identity = planIdentity(resource, identities, keyring.exists, isBound)
   return {
     ...findings,
-    state,
-    inputs,
-    secrets,
-    identities,
+    ...observations,
     identity,
     problem: identity.problem ?? chainProblem(resource, state.claims) ?? templateProblem(resource),
     plan: planObjects(logic, parts, resource, { state, facts }),

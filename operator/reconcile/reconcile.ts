@@ -1,6 +1,7 @@
 /**
- * Brings one resource to what its spec says: see that no other operator manages it, register health targets, check that what is watched has been read,
- * evaluate, run the steps in order until one stops or fails, and at the end patch the status once.
+ * Brings one resource to what its spec says: see that no other operator manages it, register health targets, check
+ * that what is watched has been read, give stray pods their owner, evaluate, run the steps in order until one stops
+ * or fails, and at the end patch the status once.
  */
 import type { Workload } from '../api.ts'
 import { unreadFailure } from '../runtime/cache/unread.ts'
@@ -11,7 +12,12 @@ import { heldBackMs } from './apply/manage.ts'
 import type { ReconcileParts } from './apply/reconcile-parts.ts'
 import { registerHealthTargets } from './apply/register-health-targets.ts'
 import { createMemories, type ResourceMemory } from './apply/resource-memory.ts'
-import type { Evaluated, ReconcileContext, ReconcileTools } from './context.ts'
+import {
+  addFindings,
+  type Evaluated,
+  type ReconcileContext,
+  type ReconcileTools,
+} from './context.ts'
 import { isWrittenByOthers, seenStatus } from './evaluate/foreign-writes.ts'
 import { rivalOf } from './evaluate/management.ts'
 import { evaluateResource } from './evaluation.ts'
@@ -98,18 +104,20 @@ async function reconcileSpec<R extends Workload, F>(
   try {
     registerHealthTargets(parts, resource, logic.occasion?.(resource), logic.views?.(resource))
     expectRead(context)
-    context.findings = { ...context.findings, refusal: await ownStrayPods(context) }
-    await runSteps(context, await evaluateResource(context, context.memory.inputs))
+    addFindings(context, { refusal: await ownStrayPods(context) })
+    const evaluated = await evaluateResource(context, context.memory.inputs, (found) =>
+      addFindings(context, found),
+    )
+    await runSteps(context, evaluated)
   } catch (error) {
     // What failed may have changed what was fetched.
     context.memory.inputs = null
     if (run.signal.aborted || hasCode(error, 'OPERATOR_FENCED')) throw error
     const problem = problemOfSpec(resource, error)
-    context.findings = {
-      ...context.findings,
+    addFindings(context, {
       problem: problem ?? context.findings.problem,
       error: problem === null ? error : null,
-    }
+    })
     logStop(context, error)
   }
 }
@@ -141,7 +149,7 @@ function expectRead<R extends Workload, F>(context: ReconcileContext<R, F>): voi
     ...(logic.alsoRead?.(resource) ?? []),
   ])
   if (failure === null) return
-  context.findings = { ...context.findings, isUnread: true }
+  addFindings(context, { isUnread: true })
   throw failure
 }
 

@@ -1,4 +1,7 @@
-/** The steps by which an evaluated resource is brought to what its spec says; it is safe to interrupt them anywhere. */
+/**
+ * The steps by which an evaluated resource is brought to what its spec says; it is safe to interrupt them anywhere.
+ * Only `ownStrayPods` is none of them: it comes before a resource is evaluated, since that may fail.
+ */
 import type { Workload } from '../api.ts'
 import { applyClaims, type ClaimChange, claimChanges, type MayGrow } from './apply/apply-claims.ts'
 import { applyObjects, parkSet, planObjects, removeSet } from './apply/apply-objects.ts'
@@ -9,7 +12,7 @@ import { followKeyringPolicy, followPolicies } from './apply/owner-references.ts
 import { waitingChanges } from './apply/pause.ts'
 import { applyPodOwners } from './apply/pod-owners.ts'
 import { restartKeyless, restartToResize } from './apply/restart-pod.ts'
-import type { Evaluated, ReconcileContext } from './context.ts'
+import { addFindings, type Evaluated, type ReconcileContext } from './context.ts'
 import { areKeysBound, isKeyringOwned } from './evaluate/deletion-policy.ts'
 import { sharedKeyProblem } from './evaluate/identity.ts'
 import { startMark } from './evaluate/ignored-start.ts'
@@ -130,7 +133,11 @@ async function writePodOwners<R extends Workload, F>(
   return await applyPodOwners(parts, resource, changes, run)
 }
 
-/** What is stopped is left as it is; it is still deleted with the resource or kept, as the spec says. */
+/**
+ * What is stopped is left as it is, but for a StatefulSet that would make an empty claim for a lost one: that is
+ * parked, and its pods get an owner. Claims and keyring still follow the deletion policy; where that changes their
+ * owners, the resource is evaluated again, and its keys are registered and its Secrets written for that result.
+ */
 async function stopAtProblem<R extends Workload, F>(
   context: ReconcileContext<R, F>,
   evaluated: Evaluated<F>,
@@ -145,7 +152,7 @@ async function stopAtProblem<R extends Workload, F>(
   if (!owners.keyring && owners.claims.length === 0) return stop
   await followPolicies(parts.api, resource, owners, run.signal)
   // The advice in the message depends on the owners.
-  const again = await evaluateResource(context, null)
+  const again = await evaluateResource(context, null, (found) => addFindings(context, found))
   const { found: shared } = await registerKeys(context, again)
   const { found } = await ensureSecrets(context, again)
   return { ...stop, found: { ...again, ...shared, ...found } }
