@@ -120,7 +120,7 @@ const rpcError =
   }
 
 describe('a program that does not start says what the page explains', () => {
-  test('"Failed to load existing identity" with another secret', async (t) => {
+  test('when its secret differs: "Failed to load existing identity"', async (t) => {
     const keyPath = folderOf('keys')
     await openIdentity({ keyPath, secret: 'the first', program: 'host' })
     const { facts, remedy } = await refusal(start(t, 'host', { DB_KEY_PATH: keyPath }))
@@ -153,7 +153,7 @@ describe('a program that does not start says what the page explains', () => {
       assert.equal(failure.remedy, `${remedy}${more}`)
     })
 
-  test('a key directory that is not there, below one of root', roots, async (t) => {
+  test('when its key directory is missing, below one of root', roots, async (t) => {
     const home = folderOf('denied')
     makeReadable(home)
     const path = join(home, 'deep', 'keys')
@@ -172,7 +172,7 @@ describe('a program that does not start says what the page explains', () => {
     assert.deepEqual(owners, ['1001:1001', '1001:1001'])
   })
 
-  test('a setting that is missing, and a port that is taken', async (t) => {
+  test('when a setting is missing, and when a port is taken', async (t) => {
     await refusal(start(t, 'host', { DB_KEYRING_SECRET: '' }))
     const server = createTcpServer().listen(0, '127.0.0.1')
     await new Promise((resolve) => server.once('listening', resolve))
@@ -181,7 +181,7 @@ describe('a program that does not start says what the page explains', () => {
     await refusal(start(t, 'host', { DB_API_ADDR: `127.0.0.1:${port}` }))
   })
 
-  test('a store that is open, of another program or network, or cut short', async (t) => {
+  test('when its store is open, of another program or network, or cut short', async (t) => {
     const path = folderOf('store')
     const network = 'Ethereum__Mainnet'
     const options = { path, network, retainBlocks: null, program: 'generator' } as const
@@ -197,7 +197,7 @@ describe('a program that does not start says what the page explains', () => {
 })
 
 describe('a Generator whose node fails says what the page explains', { concurrency: 3 }, () => {
-  test('a node of another chain', async (t) => {
+  test('when its node is of another chain', async (t) => {
     const path = folderOf('store')
     const first = await start(t, 'generator', { NODE_RPC_URL: anvil.url, DB_STORE_PATH: path })
     await first.reports(({ head, genesis }) => head !== null && genesis !== null)
@@ -210,7 +210,7 @@ describe('a Generator whose node fails says what the page explains', { concurren
     await refusal(start(t, 'generator', { NODE_RPC_URL: other.url, DB_STORE_PATH: path }))
   })
 
-  test('nobody at its address', async (t) => {
+  test('when nobody listens at the address of its node', async (t) => {
     const report = await reported(await start(t, 'generator'), 'CHAIN_UNREACHABLE')
     assert.equal(report.upstream_mode, 'offline')
   })
@@ -220,7 +220,7 @@ describe('a Generator whose node fails says what the page explains', { concurren
     ['CHAIN_METHOD_MISSING', 'warn', rpcError(-32601, 'the method does not exist')],
     ['CHAIN_RPC_ERROR', 'warn', rpcError(4444, 'pruned history unavailable')],
   ] satisfies [string, string, RequestListener][])
-    test(`${code} from its node`, async (t) => {
+    test(`when its node causes ${code}`, async (t) => {
       const generator = await start(t, 'generator', { NODE_RPC_URL: await fakeNode(t, answer) })
       const report = await reported(generator, code)
       assert.equal(report.upstream_mode, 'offline')
@@ -228,7 +228,7 @@ describe('a Generator whose node fails says what the page explains', { concurren
       assert.deepEqual([line.level, line['code']], [level, code])
     })
 
-  test('a node without the block of the start height: nothing, as the page says', async (t) => {
+  test('and nothing when its node lacks the block of the start height', async (t) => {
     const header = (number: string) => ({
       ...{ number, hash: `0x${'ab'.repeat(32)}`, parentHash: `0x${'cd'.repeat(32)}` },
       transactions: [],
@@ -268,7 +268,7 @@ describe('a Generator whose node fails says what the page explains', { concurren
   })
 })
 
-test('peers: each says what the page explains', async (t) => {
+test('every failure of peers says what the page explains', async (t) => {
   const network = { CHAIN_NAME: 'Local', CHAIN_NETWORK: 'Devnet' }
   const generator = await start(t, 'generator', {
     ...network,

@@ -49,34 +49,38 @@ describe('rows of blocks with fewer attestations than a request asks for', () =>
   const cases: readonly [string, string, unknown][] = [
     ['are in no list', '{ Paid { n } }', { Paid: [{ n: 2 }, { n: 5 }, { n: 6 }] }],
     [
-      'nor in one against the chain, counted from its offset',
+      'are in no list against the chain, counted from its offset',
       '{ Paid(order: {_blockNumber: DESC}, offset: 1, limit: 2) { n } }',
       { Paid: [{ n: 5 }, { n: 2 }] },
     ],
-    ['nor in a sorted one', '{ Paid(order: {n: DESC}, limit: 1) { n } }', { Paid: [{ n: 6 }] }],
+    ['are in no sorted list', '{ Paid(order: {n: DESC}, limit: 1) { n } }', { Paid: [{ n: 6 }] }],
     [
-      'nor by number',
+      'are not found by number',
       '{ Paid(filter: {_blockNumber: {_in: [1, 2]}}) { n } }',
       { Paid: [{ n: 2 }] },
     ],
-    ['nor by a value', '{ Paid(filter: {n: {_in: [4, 5]}}) { n } }', { Paid: [{ n: 5 }] }],
     [
-      'nor by a condition on the block',
+      'are not found by a value',
+      '{ Paid(filter: {n: {_in: [4, 5]}}) { n } }',
+      { Paid: [{ n: 5 }] },
+    ],
+    [
+      'are not found by a condition on the block',
       '{ Paid(filter: {_attestations: {_leq: 2}}) { n } }',
       { Paid: [{ n: 2 }, { n: 5 }] },
     ],
     [
-      'nor in counts, of all and of some',
+      'are in no counts, of all and of some',
       '{ all: COUNT(Paid: {}) even: COUNT(Paid: {filter: {even: true}}) }',
       { all: 3, even: 2 },
     ],
     [
-      'nor in other aggregates',
+      'are in no other aggregates',
       '{ SUM(Paid: {field: n}) MIN(Paid: {field: n}) AVG(Paid: {field: n, filter: {n: {_lt: 5}}}) }',
       { SUM: 13, MIN: 2, AVG: 2 },
     ],
     [
-      'nor in groups',
+      'are in no groups',
       '{ Paid(groupBy: [even], order: {even: ASC}) { even COUNT(GROUP: {}) GROUP { n } } }',
       {
         Paid: [
@@ -91,7 +95,7 @@ describe('rows of blocks with fewer attestations than a request asks for', () =>
       assert.deepEqual(dataOf(await ask(await openRoom(t), query, 2)), expected)
     })
 
-  test('nor by the docID of a row', async (t) => {
+  test('are not found by the docID of a row', async (t) => {
     const room = await openRoom(t)
     const { Paid } = dataOf(await ask(room, '{ Paid { n _docID } }'))
     const found = []
@@ -102,7 +106,7 @@ describe('rows of blocks with fewer attestations than a request asks for', () =>
     assert.deepEqual(found, [{ n: 6 }])
   })
 
-  test('are no event either', async (t) => {
+  test('send no event', async (t) => {
     const { graphql } = await openRoom(t)
     const request = { query: 'subscription { Paid { n } }', minimumAttestations: 3 }
     const events = []
@@ -211,11 +215,11 @@ describe('an answer that rows were left out of for want of attestations', () => 
     ],
     ['says nothing where all are there', '{ Paid(filter: {_blockNumber: 5}) { n } }', undefined],
     [
-      'nor of blocks beyond a limit',
+      'says nothing of blocks beyond a limit',
       '{ Paid(filter: {_blockNumber: {_gt: 1}}, limit: 1) { n } }',
       undefined,
     ],
-    ['nor of blocks without rows', '{ Paid(filter: {_blockNumber: 3}) { n } }', undefined],
+    ['says nothing of blocks without rows', '{ Paid(filter: {_blockNumber: 3}) { n } }', undefined],
   ]
   for (const [what, query, expected] of cases)
     test(what, async (t) => {

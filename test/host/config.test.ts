@@ -30,7 +30,7 @@ describe('settings', () => {
     )
   })
 
-  test('HOST_TRUST: bootstrap without a list, signers with one, and no two things at once', () => {
+  test('HOST_TRUST is bootstrap without a list and signers with one, and takes no two at once', () => {
     const { identity } = testSigner('a')
     const mode = (env: Record<string, string>): string => trustModeOf(load(env))
     assert.equal(mode({}), 'bootstrap')
@@ -96,7 +96,7 @@ describe('settings', () => {
     assert.equal(load(all).viewMaxBlocks, 50)
   })
 
-  test('VIEW_MAX_BYTES: a gibibyte for each View, never less than a mebibyte', () => {
+  test('VIEW_MAX_BYTES is a gibibyte for each View by default, and at least a mebibyte', () => {
     assert.equal(load({}).viewMaxBytes, 2 ** 30)
     assert.equal(load({ VIEW_MAX_BYTES: '1048576' }).viewMaxBytes, 2 ** 20)
     assert.throws(() => load({ VIEW_MAX_BYTES: '1048575' }), {

@@ -26,7 +26,7 @@ async function listen(t: TestContext, server: Server, port = 0): Promise<number>
   return (server.address() as AddressInfo).port
 }
 
-test('the life of a Host', async (t) => {
+test('a Host', async (t) => {
   const home = testDirectory(t)
 
   await t.test(
@@ -117,7 +117,7 @@ test('the life of a Host', async (t) => {
 })
 
 describe('a Host that cannot start says why and leaves nothing behind', () => {
-  test('a port that is taken', async (t) => {
+  test('when a port is taken', async (t) => {
     const [free = 0] = await freePorts(1)
     const port = await listen(t, createServer(), free + 1)
     const abovePort = 'the playground is served one port above it, and '
@@ -138,7 +138,7 @@ describe('a Host that cannot start says why and leaves nothing behind', () => {
     }
   })
 
-  test('a store of a Generator, or a file that is no store', async (t) => {
+  test('when its store is that of a Generator, or a file that is no store', async (t) => {
     const home = testDirectory(t)
     const log = pino({ enabled: false })
     const path = join(home, 'generator')
@@ -160,7 +160,7 @@ describe('a Host that cannot start says why and leaves nothing behind', () => {
       }
   })
 
-  test('a store directory that cannot be', async (t) => {
+  test('when its store directory cannot be made', async (t) => {
     const home = testDirectory(t)
     writeFileSync(join(home, 'file'), '')
     const host = await openHostInProcess(t, home, { DB_STORE_PATH: join(home, 'file', 'store') })

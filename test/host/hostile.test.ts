@@ -116,7 +116,7 @@ function nextBlocks({ honest }: Scene): ChainBlock[] {
 test('a hostile peer on gossip', async (t) => {
   const scene = await openScene(t)
 
-  await t.test('garbage', async (t) => {
+  await t.test('is banned for garbage', async (t) => {
     await assertCutOff(
       t,
       scene,
@@ -125,7 +125,7 @@ test('a hostile peer on gossip', async (t) => {
     )
   })
 
-  await t.test('a wrong signature', async (t) => {
+  await t.test('is banned for wrong signatures', async (t) => {
     const messages = nextBlocks(scene).map((block) => {
       const { seal, body } = sealBlock(block, mallory, network)
       return encodeSealedBlock([{ ...seal, signatureValue: mallory.sign(random.bytes(32)) }], body)
@@ -133,7 +133,7 @@ test('a hostile peer on gossip', async (t) => {
     await assertCutOff(t, scene, messages, 'valid-signature')
   })
 
-  await t.test('an altered document', async (t) => {
+  await t.test('is banned for altered documents', async (t) => {
     const messages = nextBlocks(scene).map((block) => {
       const { seal, documents } = sealBlock(block, mallory, network)
       const [log, ...others] = documents.documents.Log
@@ -145,7 +145,7 @@ test('a hostile peer on gossip', async (t) => {
     await assertCutOff(t, scene, messages, 'sealed-documents')
   })
 
-  await t.test('a decompression bomb', async (t) => {
+  await t.test('is banned for decompression bombs', async (t) => {
     const bomb = zstdCompressSync(Buffer.alloc(100 * mib))
     const messages = nextBlocks(scene).map((block, index) => {
       const { seal } = sealBlock(block, mallory, network)
@@ -155,7 +155,7 @@ test('a hostile peer on gossip', async (t) => {
   })
 
   await t.test(
-    'blocks on no chain, by a signer that is accepted, are stored by nobody',
+    'has no blocks stored that are on no chain, though an accepted signer sealed them',
     async (t) => {
       const { host, honest } = scene
       const hostile = await openHostile(t, scene)
@@ -169,7 +169,7 @@ test('a hostile peer on gossip', async (t) => {
     },
   )
 
-  await t.test('more than a message may be long', async (t) => {
+  await t.test('is banned for messages above the limit', async (t) => {
     const { host } = scene
     const hostile = await openHostile(t, scene)
     const counted = () =>
@@ -189,7 +189,7 @@ test('a hostile peer on gossip', async (t) => {
     await honestBlockArrives(scene)
   })
 
-  await t.test('one valid seal cannot move the end of the chain away', async (t) => {
+  await t.test('cannot move the end of the chain away by one valid seal', async (t) => {
     const hostile = await openHostile(t, scene)
     const [far] = createChain({ count: 1, from: 2 ** 31 - 1 })
     assert.ok(far !== undefined)

@@ -111,7 +111,7 @@ const attacks: Readonly<Record<string, Attack>> = {
 }
 
 for (const [name, attack] of Object.entries(attacks)) {
-  test(`${name}: logged, counted, cut off after so many, and honest blocks go on arriving`, async (t) => {
+  test(`${name}: the peer is logged, counted and cut off, and honest blocks go on arriving`, async (t) => {
     const { room, honest, received } = await victim(t, attack.limits)
     const peer = await openRawPeer(t)
     const before = await receives(honest, received)

@@ -19,7 +19,7 @@ test('the root of no leaves is SHA-256 of nothing', () => {
   )
 })
 
-test('roots of the example trees of Certificate Transparency', () => {
+test('the roots of the example trees of Certificate Transparency are those of its authors', () => {
   const leaves = [
     '',
     '00',

@@ -126,7 +126,7 @@ test('seals that no Generator makes are refused', async (t) => {
       }),
     )
   }
-  await t.test('none at all', () =>
+  await t.test('no seal at all', () =>
     assert.throws(() => decodeSealedBlock(encodeSealedBlock([], null)), {
       code: 'PRIMITIVES_MESSAGE_MALFORMED',
     }),

@@ -53,7 +53,7 @@ describe('a signed head', () => {
     const { statement, signatureType, signatureIdentity, signatureValue, privateKey } = vector
     const signature = { signatureType, signatureIdentity, signatureValue }
 
-    test(`vector: ${signatureType} of ${statement.network} at ${statement.number}`, () => {
+    test(`has the bytes of its vector: ${signatureType}, ${statement.network}, ${statement.number}`, () => {
       const digest = headDigest(statement)
       assert.equal(toHex(digest), vector.digest)
       assert.equal(sha256(encode(['viewmesh/head/1', ...headItems(statement)])), vector.digest)
@@ -106,7 +106,7 @@ describe('a proof of identity', () => {
     const signature = { signatureType, signatureIdentity, signatureValue }
     const { network, role, peerId } = statement
 
-    test(`vector: ${signatureType} of a ${role}`, () => {
+    test(`has the bytes of its vector: ${signatureType} of a ${role}`, () => {
       const digest = identityDigest(statement)
       assert.equal(toHex(digest), vector.digest)
       assert.equal(sha256(encode(['viewmesh/identity/1', network, role, peerId])), vector.digest)

@@ -45,7 +45,7 @@ for (const vector of vectors) {
     cidCount: vector.cidCount,
   })
 
-  test(`vector: ${vector.name}: documents and docIDs`, () => {
+  test(`documents and docIDs are those of the vector ${vector.name}`, () => {
     const made = toDocuments(network, block, receipts)
     assert.deepEqual(
       blockSections.flatMap((section) => [...made.documents[section]]),
@@ -54,7 +54,7 @@ for (const vector of vectors) {
     assert.equal(made.totalDifficulty, vector.totalDifficulty)
   })
 
-  test(`vector: ${vector.name}: canonical bytes, CIDs, root and what is signed`, () => {
+  test(`canonical bytes, CIDs, root and what is signed are those of the vector ${vector.name}`, () => {
     for (const { collection, docID, values, canonical } of vector.documents) {
       const stored = encodeValues(collection, values)
       const bytes = canonicalBytes(network, collection, docID, stored)
@@ -71,7 +71,7 @@ for (const vector of vectors) {
     assert.equal(Buffer.from(sealDigest(statement())).toString('hex'), vector.sealDigest)
   })
 
-  test(`vector: ${vector.name}: the IPLD libraries agree`, () => {
+  test(`the IPLD libraries agree with the vector ${vector.name}`, () => {
     assert.deepEqual(
       oracleDocuments(network, block, receipts).map(({ docID, canonical, cid }) => ({
         docID,

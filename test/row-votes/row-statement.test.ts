@@ -61,7 +61,7 @@ for (const vector of statements) {
   const { network, runtime, blockNumber, blockHash, leaves } = statement
   const { signatureType, signatureIdentity, signatureValue } = statement
 
-  test(`vector: ${vector.name}: rows, leaves and root by other libraries`, () => {
+  test(`other libraries make rows, leaves and root of the vector ${vector.name}`, () => {
     for (const { view, rows } of vector.views) {
       for (const { source, values, bytes } of rows)
         assert.equal(toHex(encode([source, values])), bytes)
@@ -80,14 +80,14 @@ for (const vector of statements) {
     assert.equal(blockRoot(leaves), root)
   })
 
-  test(`vector: ${vector.name}: paths lead to the root`, () => {
+  test(`paths lead to the root of the vector ${vector.name}`, () => {
     for (const [at, leaf] of leaves.entries()) {
       const { index, leaves: count, path: siblings } = vector.leaves[at] ?? assert.fail()
       assert.ok(verifyLeaf({ leaf, index, leaves: count, path: siblings.map(fromHex) }, root))
     }
   })
 
-  test(`vector: ${vector.name}: what is signed, the signature and the message`, () => {
+  test(`what is signed, the signature and the message are those of the vector ${vector.name}`, () => {
     const tagged = ['viewmesh/rows/1', network, runtime, blockNumber, fromHex(blockHash)]
     const signed = encode([...tagged, fromHex(root)])
     assert.equal(createHash('sha256').update(signed).digest('hex'), vector.digest)

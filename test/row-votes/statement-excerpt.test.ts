@@ -40,7 +40,7 @@ const toHex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex')
 const refusal = { code: 'PRIMITIVES_MESSAGE_MALFORMED' }
 
 for (const { name, statement, leaves, root, digest, excerpts } of vectors) {
-  test(`vector: ${name}: excerpts by another library, with the signature of the statement`, () => {
+  test(`another library makes the excerpts of the vector ${name}, with its signature`, () => {
     assert.equal(excerpts.length, leaves.length)
     for (const { views, message } of excerpts) {
       const proofs = statement.leaves.flatMap(({ view, rowsRoot, count }, index) => {

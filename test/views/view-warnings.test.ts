@@ -45,7 +45,7 @@ test('a lens that asks for a stream gets a warning that it may add up', () => {
   )
 })
 
-test('other Views get none', () => {
+test('other Views get no warnings', () => {
   for (const lenses of [[], ['foreign'], ['decode_log', 'filter'], ['erc20_transfers']])
     assert.deepEqual(warningsOf(stored, lenses), [])
   assert.deepEqual(warningsOf(streamed, []), [])

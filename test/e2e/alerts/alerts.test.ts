@@ -120,7 +120,7 @@ describe('the alerts of the operator’s chart', () => {
 
   for (const alert of alerts) {
     for (const one of alertCases[alert.alert] ?? []) {
-      test(`${alert.alert}: ${one.when}`, async () => {
+      test(`${alert.alert} fires ${one.when}`, async () => {
         assert.equal(await failureOf(alert, one), '')
       })
     }

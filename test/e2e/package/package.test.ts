@@ -69,7 +69,7 @@ test('the example follows a Host with both, and its types hold', patience, async
     await printsTransfers(t, page, process.execPath)
   })
 
-  await t.test(`it does with ${oldest}`, async (t) => {
+  await t.test(`it prints what the page shows with ${oldest}`, async (t) => {
     const home = testDirectory(t)
     // Where the registry lacks it this fails, since nothing else would show that the package takes it.
     await run(`npm install --no-audit --no-fund --prefix . ${oldest}`, home)

@@ -24,7 +24,7 @@ const cases: Readonly<Record<string, { found: readonly Found[]; runsTwice: boole
     ],
     runsTwice: true,
   },
-  'also where the chain stood still meanwhile': {
+  'three show it also where the chain stood still meanwhile': {
     found: [
       [1, 1_001],
       [2, 1_001],
@@ -32,7 +32,7 @@ const cases: Readonly<Record<string, { found: readonly Found[]; runsTwice: boole
     ],
     runsTwice: true,
   },
-  'also where each is exactly as long after the one before as it has to be': {
+  'three show it also where each is exactly as long after the one before as it has to be': {
     found: [
       [1, 1_001],
       [1.75, 1_001],
@@ -40,7 +40,7 @@ const cases: Readonly<Record<string, { found: readonly Found[]; runsTwice: boole
     ],
     runsTwice: true,
   },
-  'and those that are not above ours where each is twice as long after': {
+  'three that are not above ours show it where each is twice as long after': {
     found: [
       [1, 1_001, 'below'],
       [2.5, 1_011, 'below'],
@@ -48,7 +48,7 @@ const cases: Readonly<Record<string, { found: readonly Found[]; runsTwice: boole
     ],
     runsTwice: true,
   },
-  'but not where the node of one was no higher than ours when the last one counted': {
+  'three do not where the node of one was no higher than ours when the last one counted': {
     found: [
       [1, 1_001, 'below'],
       [2.5, 1_010, 'below'],

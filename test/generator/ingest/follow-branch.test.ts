@@ -44,19 +44,25 @@ test('chains without a common block part below the lowest', async () => {
 
 test('what a node does not return is unknown, never different', async (t) => {
   const range = { from: 1, to: 20 }
-  await t.test('at its own head', async () => {
+  await t.test('silence at its own head leaves the chains the same', async () => {
     assert.deepEqual(await find(range, 20, (height) => height === 20), ['same', 2])
   })
-  await t.test('at every height', async () => {
+  await t.test('silence at every height leaves the common one unknown', async () => {
     assert.equal((await find(range, 20, () => true))[0], 'unknown')
   })
-  await t.test('at the lowest one, of a branch that leaves all others', async () => {
-    assert.equal((await find(range, 0, (height) => height === 1))[0], 'unknown')
-  })
-  await t.test('between the last common and the first different one', async () => {
-    assert.equal((await find(range, 15, (height) => height === 16))[0], 'unknown')
-  })
-  await t.test('and no height is called common above one that differs', async () => {
+  await t.test(
+    'silence at the lowest height leaves it unknown where all others differ',
+    async () => {
+      assert.equal((await find(range, 0, (height) => height === 1))[0], 'unknown')
+    },
+  )
+  await t.test(
+    'silence between the last common and the first different height leaves it unknown',
+    async () => {
+      assert.equal((await find(range, 15, (height) => height === 16))[0], 'unknown')
+    },
+  )
+  await t.test('no height is called common above one that differs', async () => {
     await fc.assert(
       fc.asyncProperty(fc.nat(21), fc.array(fc.nat(20)), async (common, silent) => {
         const [found] = await find(range, common, (height) => silent.includes(height))

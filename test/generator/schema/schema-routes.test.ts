@@ -44,7 +44,7 @@ const types = [
 ]
 
 /** Service page: "Generator schema endpoints live under the path prefix `/api/v1`". */
-test('GET /api/v1/schema: JSON object with network (the prefix in use) and schema (the full SDL)', async () => {
+test('GET /api/v1/schema returns network (the prefix in use) and schema (the full SDL)', async () => {
   const { status, body, headers } = await get('')
   const { network: prefix, schema } = body as { network: string; schema: string }
   assert.equal(status, 200)
@@ -55,7 +55,7 @@ test('GET /api/v1/schema: JSON object with network (the prefix in use) and schem
 })
 
 for (const [index, path] of paths.entries())
-  test(`GET /api/v1/schema/${path}: same envelope with that collection's SDL`, async () => {
+  test(`GET /api/v1/schema/${path} returns the same envelope with that collection's SDL`, async () => {
     const { status, body } = await get(`/${path}`)
     const { network: prefix, schema } = body as { network: string; schema: string }
     assert.equal(status, 200)
@@ -64,7 +64,7 @@ for (const [index, path] of paths.entries())
     assert.equal(schema.match(/^type /gm)?.length, 1)
   })
 
-test('GET /api/v1/schema/collections: network and one name with type_name per collection', async () => {
+test('GET /api/v1/schema/collections returns network and a name with type_name per collection', async () => {
   const collections = paths.map((name, index) => ({
     name,
     type_name: `${network}__${types[index]}`,
@@ -119,7 +119,7 @@ const cases: readonly [string, Record<string, string>, TokenAuthOptions, 200 | 4
 
 for (const [name, headers, auth, status] of cases)
   for (const path of ['', '/block', '/collections', '/event'])
-    test(`${name}: ${status} at /api/v1/schema${path}`, async () => {
+    test(`/api/v1/schema${path} returns ${status}: ${name}`, async () => {
       const answer = await get(path, headers, auth)
       if (status !== 200) assert.deepEqual(answer.body, refusals[status])
       const expected = status === 200 && path === '/event' ? 404 : status
@@ -143,7 +143,7 @@ const documented: Readonly<Record<string, () => Promise<Answer>>> = {
 }
 
 for (const [row, ask] of Object.entries(documented))
-  test(`service page: "${row}"`, async () => {
+  test(`the response is that of the service page: "${row}"`, async () => {
     const { status, body } = await ask()
     assert.match(row, new RegExp(`\\b${status}\\b`))
     assert.deepEqual(Object.keys(body as object), ['error', 'message'])

@@ -317,4 +317,4 @@ const cases: readonly DialectCase[] = [
   },
 ]
 
-test('blocks', (t) => runCases(t, cases))
+test('blocks are answered as the dialect says', (t) => runCases(t, cases))

@@ -177,4 +177,4 @@ const cases: readonly DialectCase[] = [
   },
 ]
 
-test('transactions', (t) => runCases(t, cases))
+test('transactions are answered as the dialect says', (t) => runCases(t, cases))

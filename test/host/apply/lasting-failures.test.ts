@@ -115,7 +115,7 @@ test('HOST_FORK_TOO_DEEP: one of two signers replaces nothing deep while the oth
   assert.deepEqual(storedChain(host.store.reader), expected(fork))
 })
 
-test('HOST_SIGNER_SILENT: after 90 s without a head of a signer, until the next one', async (t) => {
+test('HOST_SIGNER_SILENT is reported after 90 s without a head of a signer, until the next one', async (t) => {
   const host = await openApplier(t, { accepted: [alice, bob] })
   host.stand(ours, alice)
   for (const block of seal(left)) await host.receive(block)

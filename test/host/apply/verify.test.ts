@@ -100,7 +100,7 @@ const breaking: { readonly [N in BlockRuleName]: Breaking } = {
   'sealed-documents': { bytes: encodeSealedBlock([first.seal], second.body) },
 }
 
-describe('the rules, each broken by a message that keeps all rules before it', () => {
+describe('each rule finds the message that breaks it and keeps all rules before it', () => {
   for (const [position, { name, action, text }] of rules.entries()) {
     test(`[${action.toUpperCase()}] ${text}`, () => {
       const { bytes, context = contextWith() } = breaking[name]
@@ -126,7 +126,7 @@ describe('the rules, each broken by a message that keeps all rules before it', (
 
 describe('documents are refused where any part of the signed statement is about others', () => {
   for (const [part, changes] of Object.entries(otherStatements))
-    test(`another ${part}, rightly signed`, () => {
+    test(`documents are refused under a statement of another ${part}, rightly signed`, () => {
       const finding = verifyMessage(
         encodeSealedBlock([misstated(changes)], first.body),
         contextWith(),
@@ -140,13 +140,13 @@ describe('documents are refused where any part of the signed statement is about 
 
 describe('seals of one message that state different things are refused', () => {
   for (const [part, changes] of Object.entries(otherStatements))
-    test(`of another ${part}`, () => {
+    test(`a seal of another ${part} is refused beside the right one`, () => {
       const both = encodeSealedBlock([first.seal, misstated(changes)], first.body)
       const finding = verifyMessage(both, contextWith())
       assert.equal(finding.kind === 'breach' && finding.rule, 'one-statement')
     })
 
-  test('of another network, rightly signed', () => {
+  test('a seal of another network, rightly signed, is refused beside the right one', () => {
     const other = misstated({ network: 'Ethereum__Sepolia' })
     for (const seals of [
       [first.seal, other],
@@ -157,7 +157,7 @@ describe('seals of one message that state different things are refused', () => {
     }
   })
 
-  test('and so are those of one signer, though they state the same', () => {
+  test('two seals of one signer are refused, though they state the same', () => {
     const twice = [first.seal, { ...first.seal, createdAt: '2030-01-01T00:00:00Z' }]
     const finding = verifyMessage(encodeSealedBlock(twice, first.body), contextWith())
     assert.equal(finding.kind === 'breach' && finding.rule, 'one-statement')

@@ -25,7 +25,7 @@ const table: readonly (readonly [string, readonly (string | null)[], string | nu
   ['of three a liar is not heard', ['5a', '5a', '5b'], '5a'],
   ['of three one may be nowhere', ['5a', null, '5a'], '5a'],
   ['of two none may be nowhere', ['5a', null], null],
-  ['of three on three blocks the middle one', ['5a', '4a', '2a'], '4a'],
+  ['of three on three blocks the middle one is canonical', ['5a', '4a', '2a'], '4a'],
   ['equal halves share where they part', ['5a', '5a', '5b', '5b'], '3a'],
 ]
 
@@ -79,7 +79,7 @@ function naiveStandsOn(world: BlockWorld, upper: BlockRef, lower: BlockRef): boo
   return false
 }
 
-test('any tree, any stands: the highest block on which a majority stands', () => {
+test('in any tree the highest block on which a majority stands is canonical', () => {
   const scene = worlds.chain(({ world, links }) =>
     fc.record({
       world: fc.constant(world),
@@ -99,7 +99,7 @@ test('any tree, any stands: the highest block on which a majority stands', () =>
   )
 })
 
-test('any two blocks of any tree: one stands on the other, or not', () => {
+test('of any two blocks of any tree it is known whether one stands on the other', () => {
   const scene = worlds.chain(({ world, links }) =>
     fc.record({
       world: fc.constant(world),

@@ -162,7 +162,7 @@ describe('stored blocks give way', () => {
       { kind: 'now' },
     ],
     [
-      'and not before',
+      'but not to three a millisecond sooner',
       { accepted: 3, counted: 3, canonicalForMs: 4_999 },
       { kind: 'wait', forMs: 1 },
     ],
@@ -172,14 +172,18 @@ describe('stored blocks give way', () => {
       { depth: 5_000, majorityForMs: 60_000 },
       { kind: 'now' },
     ],
-    ['and not before', { depth: 65, majorityForMs: 59_000 }, { kind: 'wait', forMs: 1_000 }],
+    [
+      'but not more a second sooner',
+      { depth: 65, majorityForMs: 59_000 },
+      { kind: 'wait', forMs: 1_000 },
+    ],
     [
       'to half of the signers only as far as 64 an hour go',
       { accepted: 2, counted: 1, depth: 30, replacedLately: 34 },
       { kind: 'now' },
     ],
     [
-      'and no further',
+      'but not to half of the signers beyond 64 an hour',
       { accepted: 2, counted: 1, depth: 31, replacedLately: 34 },
       { kind: 'too-deep' },
     ],

@@ -188,6 +188,6 @@ test('a mistake of ours is no fault of the View', async (t) => {
   await assert.rejects(admit(t, { fetch }), { message: 'a mistake' })
 })
 
-test('nor is a store that fails', async (t) => {
+test('a store that fails is no fault of the View', async (t) => {
   await assert.rejects(admit(t, { registerFails: 'STORE_FULL' }), { code: 'STORE_FULL' })
 })

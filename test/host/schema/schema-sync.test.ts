@@ -182,7 +182,7 @@ describe('a Generator that answers', () => {
   })
 })
 
-describe('a Generator that does not', () => {
+describe('a Generator that does not return its schema', () => {
   const refusing = (status: number): Handler => {
     return (_request, response) => void response.writeHead(status).end('{}')
   }
@@ -237,7 +237,7 @@ describe('a Generator that does not', () => {
   ]
   /** Service page: "an embedded copy of the schema, used when the Generator's schema cannot be fetched". */
   for (const [what, handler, code, remedy] of cases) {
-    test(`${what}: the embedded schema, and one warning with cause and remedy`, async () => {
+    test(`leaves the embedded schema, and one warning with cause and remedy: ${what}`, async () => {
       await withGenerator(handler, ({ sync, lines }) => {
         sync.use(network)
         assert.equal(sync.fetchedNetwork(), null)

@@ -22,7 +22,7 @@ const cases: readonly {
     ],
   },
   {
-    name: 'one older page, that of its turn',
+    name: 'one older page is asked for, that of its turn',
     range: [0, 3_000],
     older: [1, 1],
     expected: [

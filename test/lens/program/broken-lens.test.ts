@@ -103,11 +103,11 @@ describe('a lens that traps', () => {
       assert.throws(() => collect(program), trapped(/^lens 1 trapped in transform: unreachable$/))
   })
 
-  test('in its start section', () => {
+  test('fails the run in its start section', () => {
     assert.throws(() => single(buildLens({ start: op.unreachable })), trapped(/its start section/))
   })
 
-  test('in alloc or set_param', () => {
+  test('fails the run in alloc or set_param', () => {
     assert.throws(
       () => collect(prepareProgram([lens(buildLens({ alloc: op.unreachable }))], 'stream')),
       trapped(/in alloc: unreachable/),
@@ -118,7 +118,7 @@ describe('a lens that traps', () => {
     )
   })
 
-  test('because it calls itself for each document that it skips', () => {
+  test('fails the run when it calls itself for each document that it skips', () => {
     const program = prepareProgram([lens(buildLens({ transform: skipping }))], 'stream')
     assert.deepEqual(collect(program), [])
     const many = Array.from({ length: 500_000 }, () => '{}')

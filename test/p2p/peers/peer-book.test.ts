@@ -63,7 +63,7 @@ test('an address answers for what its strangers do, together', () => {
   assert.deepEqual(said, ['strangers from an address are banned'])
 })
 
-test('it does not answer for what may happen to an honest peer on a bad line', () => {
+test('an address does not answer for what may happen to an honest peer on a bad line', () => {
   const { book } = openBook()
   offences(book, 100, 'unread gossip')
   offences(book, 100, 'stalled reader')
@@ -71,7 +71,7 @@ test('it does not answer for what may happen to an honest peer on a bad line', (
   assert.equal(book.isAddressBanned(address), false)
 })
 
-test('nor for a configured peer, which answers for itself', (t) => {
+test('an address does not answer for a configured peer, which answers for itself', (t) => {
   const { pass } = clockOf(t)
   const { book, cutOff } = openBook()
   for (let ban = 0; ban < 6; ban += 1) {

@@ -199,7 +199,7 @@ const cases: Readonly<Record<string, Case>> = {
 }
 
 for (const [name, { kind, accepts, good, bad }] of Object.entries(cases)) {
-  test(`${name}: accepted is ${accepts}`, () => {
+  test(`${name} accepts ${accepts}`, () => {
     assert.equal(kind.accepts, accepts)
     for (const [written, expected] of good) {
       assert.deepEqual(kind.schema.safeParse(written).data, expected, String(written))

@@ -18,7 +18,7 @@ const rows = [
 ]
 
 for (const { flags, exitCode, message } of rows)
-  test(`service page: "${message}"`, async (context) => {
+  test(`a wrong target ends with the message of the service page: "${message}"`, async (context) => {
     const { run, json } = await openTestTerminal(context)
     await json('view', 'init', 'Things')
     const result = await run(['view', 'deploy', 'Things', ...flags])

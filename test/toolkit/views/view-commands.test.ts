@@ -22,7 +22,7 @@ async function openProjectTerminal(context: TestContext) {
 const addLens = ['view', 'add', 'lens', '--name', 'Things'] as const
 
 /** Service page: "`--label <string>` always required; exactly one of `--path <local wasm file>` or `--url <remote url>`". */
-test('service page: "either --path or --url must be provided"; --label always required', async (context) => {
+test('service page: "either --path or --url must be provided"; --label is always required', async (context) => {
   const { run } = await openProjectTerminal(context)
   const page = `error: either --path or --url must be provided`
   for (const flags of [[], ['--label', 'x']]) {

@@ -60,7 +60,7 @@ describe('a Host that dashboards ask by its load balancers, on a real cluster', 
       assert.equal(/ask: (.*?)\. Open port 8080/.exec(message)?.[1], who)
     })
 
-  test('a load balancer with a name alone: HostnameOnly, and LoadBalancer where no dashboard asks', async () => {
+  test('a load balancer with a name alone is HostnameOnly, or LoadBalancer where nobody asks', async () => {
     await giveAddress(0, { hostname: 'a.lb.example.org' })
     await giveAddress(1, { hostname: 'b.lb.example.org' })
     assert.match(await reported('HostnameOnly'), /\/dns4\/a\.lb\.example\.org\/tcp\/9171, /)

@@ -44,7 +44,7 @@ function reported(
   })
 }
 
-test('signers that are heard and agree', () => {
+test('signers that are heard and agree give the reason Agreed', () => {
   assert.deepEqual(reported([reporting()], { accepted }), {
     reason: 'Agreed',
     message: 'The accepted signers are heard, and agree.',
@@ -71,7 +71,7 @@ test('sides that disagree are named as the Host names them, with the Generators 
   })
 })
 
-test('a fork that is too deep: who is missing, and where a signer is taken off', () => {
+test('a fork that is too deep names who is missing, and where a signer is taken off', () => {
   const message = `The signers that count are on a branch to block 90 (0xaa…) that leaves the last 70 stored blocks behind, and that is more than they may decide alone: ${other.slice(0, 12)}… is silent.`
   assert.deepEqual(reported([reporting(failure('HOST_FORK_TOO_DEEP', message))]), {
     reason: 'ChainForked',
@@ -79,7 +79,7 @@ test('a fork that is too deep: who is missing, and where a signer is taken off',
   })
 })
 
-test('another genesis: which volume to empty, of the replica that reports it', () => {
+test('another genesis names the volume to empty, of the replica that reports it', () => {
   const { message } = reported([
     reporting(),
     reporting(failure('HOST_GENESIS_MISMATCH', 'It is another.')),
@@ -121,7 +121,7 @@ test('without a signer the message names the Generators that have not reported a
   assert.match(message, / Not known yet is the identity of Generator validators\/first\. /)
 })
 
-test('a Generator with another identity: both of them, and the command that accepts it', () => {
+test('a Generator with another identity names both, and the command that accepts it', () => {
   const changed = [{ generator: 'validators/first', identity, said: other }]
   assert.deepEqual(reported([reporting()], { accepted, changed }), {
     reason: 'SignerChanged',

@@ -66,7 +66,7 @@ function viewOf(peers: readonly string[], more: Partial<HealthState>): HealthVie
 
 const referredOf = (host: Host) => referredGenerators(host, () => generator)
 
-test('a replica that finds another peer: both IDs, the address, and what to write where', () => {
+test('a replica that finds another peer names both IDs, the address, and what to write where', () => {
   const views = new Map([
     [0, viewOf([peerID], {})],
     [1, viewOf([], { errors: [mismatch(other, peerID), refusal] })],
@@ -156,7 +156,7 @@ test('a wrong ID among several peers leaves the condition True, and is reported 
   )
 })
 
-test('a Generator that refuses the key: why, and what to do if it stays so', () => {
+test('a Generator that refuses the key is explained, with what to do if it stays so', () => {
   const facts = {
     schemaSource: reference,
     keyless: null,
