@@ -117,7 +117,7 @@ test('what answers without a block 0 is no node, and no folder is made for it', 
   assert.deepEqual([asked, await readdir(path)], [[], []])
 })
 
-test('a chain that gets other names begins anew, and goes on under either', async (t) => {
+test('a chain that gets other names begins again, and goes on under either', async (t) => {
   const path = await mkdtemp(join(tmpdir(), 'viewmesh-names-'))
   t.after(() => rm(path, { recursive: true }))
   const node = await startAnvil()

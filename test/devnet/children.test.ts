@@ -72,7 +72,7 @@ test('a line whose error is no object counts as text', async () => {
   assert.equal(error.cause, undefined)
 })
 
-test('of a program that somebody or the system kills, the remedy is no log without a word', async () => {
+test('the remedy for a program that somebody or the system killed is not its silent log', async () => {
   const failure = Promise.withResolvers<unknown>()
   const children = openChildren({ onFailure: failure.resolve })
   children.start(nodeScript('killed', "process.kill(process.pid, 'SIGKILL')"))

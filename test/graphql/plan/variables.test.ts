@@ -49,7 +49,7 @@ test('omitted limits, offsets, orders and docIDs have no effect', async (t) => {
   assert.deepEqual(Block, [{ number: 5 }, { number: 4 }])
 })
 
-test('a query that is sent again takes its variables anew, also beside arguments that stay', async (t) => {
+test('a query that is sent again takes its new variables, also beside arguments that stay', async (t) => {
   const { query } = await openGraphqlRoom(t)
   const text = `query($n: Int, $m: Int) { page: Block(limit: 1, offset: $n) { number }
     few: Block(filter: {number: {_in: [2, $m]}}, limit: 9) { number }

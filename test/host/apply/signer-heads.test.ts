@@ -89,7 +89,7 @@ test('a signer that floods heads is heard at a Generator’s rate, and costs no 
   for (let sequence = 2_001; sequence < 2_010; sequence++) heads.receive(headOf(sequence))
   assert.equal(resultOf(heads.receive(headOf(2_010))), 'ignore signer-rate')
   heads.keepOnly((identity) => identity === bob.identity)
-  assert.equal(resultOf(heads.receive(headOf(1))), 'newer', 'one that was forgotten begins anew')
+  assert.equal(resultOf(heads.receive(headOf(1))), 'newer', 'one that was forgotten begins again')
 })
 
 test('what is forged in the name of a signer uses up nothing of what is the signer’s', async (t) => {

@@ -218,7 +218,7 @@ test('a session ends once something has waited a second for credit, however ofte
   const seals = costs()
   await pass(999)
   await credit(seals)
-  assert.ok(costs() > seals, 'rows were sent, so that it waits anew')
+  assert.ok(costs() > seals, 'rows were sent, so that it waits again')
   await pass(400)
   await credit(costs() - seals - 1)
   await pass(599)

@@ -115,7 +115,7 @@ describe('how long a branch has been canonical', () => {
     for (const tip of ['99b', '101b', '102b']) assert.equal(sinceAfter('gone', tip), sinceMs, tip)
   })
 
-  test('begins anew for another branch, and where what was canonical is stored', () => {
+  test('begins again for another branch, and where what was canonical is stored', () => {
     for (const tip of ['99c', '97a']) assert.equal(sinceAfter('gone', tip), nowMs, tip)
   })
 })
@@ -148,7 +148,7 @@ describe('a deep fork is decided', () => {
     })
   })
 
-  test('anew where half of all signers are known to stand elsewhere', () => {
+  test('again where half of all signers are known to stand elsewhere', () => {
     const found = decide(forkOf(70), [heard('A', '101b'), silent('B', '100a')], memory, time)
     assert.equal(found.memory.majority, null)
     assert.equal(found.memory.fork?.depth, 70)

@@ -113,7 +113,7 @@ test('a View whose fields do not fit is noted with them, and leaves its place to
   assert.equal(again.noted[0]?.outcome.bytes, 7, 'what its rows took before')
 })
 
-test('a View that by its bytes stands otherwise in the lists is noted, and decided about anew', async (t) => {
+test('a View that by its bytes stands otherwise in the lists is noted, and decided about again', async (t) => {
   const reason = `it is ${id} and ${address}, of the type Seen`
   const noted = outcome('overLimit', reason, { untilMs: aDay, proven })
   const expected = { ...nothing, noted: [{ outcome: noted, isKept: true }] }
@@ -178,7 +178,7 @@ test('while the chain does not answer, nothing is admitted, and a minute later i
     })
 })
 
-test('a Host that became full meanwhile decides anew, and notes nothing of the View', async (t) => {
+test('a Host that became full meanwhile decides again, and notes nothing of the View', async (t) => {
   for (const registerFails of ['HOST_VIEWS_FULL', 'HOST_VIEW_FIELDS_FULL'] as const)
     assert.deepEqual(await admit(t, { registerFails }), { ...nothing, result: 'later' })
 })

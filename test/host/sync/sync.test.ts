@@ -169,7 +169,7 @@ test('peers are looked at when something can have changed, not as time passes', 
   assert.equal(scene.looks(), 5)
 })
 
-test('a peer that brought nothing is left alone for a while, or until it connects anew', async (t) => {
+test('a peer that brought nothing is left alone for a while, or until it connects again', async (t) => {
   const gap = wanted(1, 9)
   const scene = open(t, { blocks: 0, failure: unreachable, wants: async () => [gap] })
   scene.setWants(gap)

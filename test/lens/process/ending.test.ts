@@ -22,7 +22,7 @@ test('a job that is asked for while the idle process ends is done by the next on
   pass(999)
   assert.deepEqual(await lenses.command(describeThread), first)
   pass(1)
-  assert.deepEqual(await lenses.command(describeThread), first, 'its idle time begins anew')
+  assert.deepEqual(await lenses.command(describeThread), first, 'its idle time begins again')
   pass(1_000)
   const second = lenses.command(describeThread)
   await untilEnded()

@@ -145,7 +145,7 @@ test('the View whose job took the least processor time is next', (t) => {
 })
 
 describe('a thread is taken for lost', () => {
-  test('5 s after it should have ended its job, counted anew with a definition', (t) => {
+  test('5 s after it should have ended its job, counted again with a definition', (t) => {
     const { add, finish, pass, silences } = openJobs(t)
     void add('a')
     pass(14_999)

@@ -94,7 +94,7 @@ test('the revision of the working files is a number, and 0 where nothing says so
   await assert.rejects(history.readApplied('Things'), { code: 'TOOLKIT_FILE_REFUSED' })
 })
 
-test('a kept module that is not what its hash says is damaged, and kept anew when it comes again', async (context) => {
+test('a kept module that is not what its hash says is damaged, and replaced when it comes again', async (context) => {
   const { kept, history } = await openHistory(context)
   const hash = await history.keepModule(wasm(1))
   const path = join(kept, 'lenses', `${hash}.wasm`)
