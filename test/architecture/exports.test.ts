@@ -13,7 +13,7 @@ test('no file imports itself by a detour, not even for types', () => {
   assert.deepEqual(findCycles([...files, ...tests]), [])
 })
 
-test('everything that is exported is imported somewhere', () => {
+test('everything that is exported is imported somewhere, be it by a test alone', () => {
   const imports = [...files, ...tests, ...images].flatMap((file) => file.imports)
   const used = new Set(
     imports.flatMap(({ target, names }) => names.map((name) => `${target} ${name}`)),
