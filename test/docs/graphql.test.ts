@@ -8,7 +8,7 @@ import { test } from 'node:test'
 import { isEnumType, isInputObjectType } from 'graphql'
 import { errorCodes } from '../../src/errors.ts'
 import { proofSelection } from '../../src/verify/proof.ts'
-import { examplesIn, renderAnswers } from '../generate/graphql-answers.ts'
+import { examplesIn, isMarkedNotRun, renderAnswers } from '../generate/graphql-answers.ts'
 import { graphqlPagePaths } from '../generate/graphql-pages.ts'
 import { fieldsOf, graphqlSections, hostSchema, servedTypes } from '../generate/graphql-sections.ts'
 import { readSection } from '../generate/section-text.ts'
@@ -34,8 +34,11 @@ for (const path of graphqlPagePaths) {
     const page = readPage(path)
     const run = new Set(examplesIn(page).flatMap(({ asked, shown }) => [asked.line, shown.line]))
     const others = blocksIn(page).filter(
-      ({ language, info, line }) =>
-        ['graphql', 'sh', 'json'].includes(language) && info !== 'variables' && !run.has(line),
+      (block) =>
+        ['graphql', 'sh', 'json'].includes(block.language) &&
+        block.info !== 'variables' &&
+        !isMarkedNotRun(block) &&
+        !run.has(block.line),
     )
     assert.deepEqual(others, [])
   })

@@ -45,11 +45,11 @@ export async function renderAnswers(page: string): Promise<string> {
   return withTexts(page, answers)
 }
 
-/** All examples of a page, in order. Throws where a block has no answer below. */
+/** All examples of a page that are run, in order. Throws where a block has no answer below. */
 export function examplesIn(page: string): readonly Example[] {
   const blocks = blocksIn(page)
   return blocks.flatMap((asked, index) => {
-    if (!isAsked(asked)) return []
+    if (!isAsked(asked) || isMarkedNotRun(asked)) return []
     const [first, second] = blocks.slice(index + 1)
     const hasVariables = first?.info === 'variables'
     const shown = hasVariables ? second : first
@@ -62,6 +62,9 @@ export function examplesIn(page: string): readonly Example[] {
 
 const isVerify = ({ language, text }: Block): boolean =>
   language === 'sh' && text.startsWith('npx viewmesh verify ')
+
+export const isMarkedNotRun = ({ marker }: Block): boolean =>
+  marker?.startsWith('not run: ') === true
 
 const isAsked = (block: Block): boolean =>
   block.language === 'graphql' ||
