@@ -9,6 +9,7 @@ import { readViewRequest } from '../../src/host/views/view-request.ts'
 import { openHttpServer } from '../../src/service/health/http-server.ts'
 import { readRegistration } from '../../src/views/registration.ts'
 import { decodeView } from '../../src/views/wire.ts'
+import { blocksOf } from '../docs/support/page.ts'
 import { captureLog } from '../support/captured-log.ts'
 import { openHostInProcess } from '../support/host-in-process.ts'
 import { testDirectory } from '../support/test-store.ts'
@@ -51,6 +52,14 @@ test('the View that npm start posts is one that a Host accepts', async (t) => {
   assert.deepEqual([view.rowType.name, view.rowType.materialized], ['TokenTransfer', true])
   assert.ok(view.query !== null)
   createViewSelector('Local__Devnet').compile(view.query)
+})
+
+test('docs/graphql.md shows the SDL of the View that npm start posts', async (t) => {
+  const { url, posted } = await openPosted(t, 201)
+  await postTokenView({ hostUrl: url, adminToken: 'admin', token }, t.signal)
+  const { sdl } = decodeView(readViewRequest(posted[0]?.body).wire)
+  const shown = blocksOf('docs/graphql.md').find(({ text }) => text.includes('@materialized('))
+  assert.equal(shown?.text, `${sdl}\n`)
 })
 
 test('what the Host says against it is in the error', async (t) => {

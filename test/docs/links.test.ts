@@ -139,17 +139,12 @@ test('every page begins with its title and has no heading twice', () => {
   }
 })
 
-/** Blocks in these languages are commands, what programs take, or what they return. */
-const marked: readonly string[] = ['sh', 'graphql', 'json', 'js', 'yaml']
-
 test('every block says which test runs it, or why none does', () => {
   const faults = own.flatMap((page) =>
-    blocksOf(page)
-      .filter(({ language }) => language === '' || marked.includes(language))
-      .flatMap(({ language, marker, line }) => {
-        const fault = language === '' ? 'no language' : faultOf(page, marker)
-        return fault === null ? [] : [`${page}:${line}: ${fault}`]
-      }),
+    blocksOf(page).flatMap(({ language, marker, line }) => {
+      const fault = language === '' ? 'no language' : faultOf(page, marker)
+      return fault === null ? [] : [`${page}:${line}: ${fault}`]
+    }),
   )
   assert.deepEqual(faults, [])
 })

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import type { Hex } from 'viem'
 import { privateKeyToAddress } from 'viem/accounts'
+import { blocksOf } from '../../docs/support/page.ts'
 import { until } from '../../support/p2p-room.ts'
 import { hurry } from '../support/hurried-clock.ts'
 import { openLyingNode } from '../support/lying-node.ts'
@@ -76,7 +77,8 @@ test('the reason of a refusal is that of the event of the chain, also in view st
   await registry.settle({ failed: [address] })
   const { exitCode, stderr } = await deploying
   assert.equal(exitCode, 1)
-  assert.ok(stderr.includes(`the registration failed: ${refusal}\n`), stderr)
+  const shown = blocksOf('docs/views/deploying.md').find(({ text }) => text.includes(refusal))
+  assert.ok(shown !== undefined && stderr.includes(shown.text), stderr)
   const status = ['view', 'status', '--comet', cometUrl]
   const { deployments } = (await terminal.json(...status)) as { deployments: object[] }
   const [{ state, error } = { state: '', error: '' }] = deployments as [Printed & { error: string }]
