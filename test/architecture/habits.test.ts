@@ -24,12 +24,12 @@ const homes: Readonly<Record<string, readonly string[]>> = {
   '@libp2p/utils': ['p2p'],
   '@libp2p/yamux': ['p2p'],
   '@multiformats/multiaddr': ['p2p'],
-  '@noble/curves': ['identity', 'primitives', 'chain', 'verify'],
+  '@noble/curves': ['identity', 'verify'],
   '@ethereumjs/rlp': ['chain'],
-  '@noble/hashes': ['identity', 'primitives', 'chain', 'verify', 'views'],
+  '@noble/hashes': ['primitives', 'chain', 'verify', 'views'],
   commander: ['main', 'service', 'toolkit', 'operator'],
   fastify: ['service', 'graphql'],
-  graphiql: ['host'],
+  graphiql: ['graphql'],
   graphql: ['bracket-depth', 'graphql', 'host', 'views'],
   'graphql-helix': ['graphql'],
   libp2p: ['p2p'],
@@ -52,8 +52,8 @@ const homes: Readonly<Record<string, readonly string[]>> = {
     'app',
     'operator',
   ],
-  react: ['host'],
-  'react-dom': ['host'],
+  react: ['graphql'],
+  'react-dom': ['graphql'],
   typescript: ['operator'],
   undici: ['chain', 'registry', 'operator'],
   viem: ['devnet', 'registry'],
@@ -93,12 +93,20 @@ function roomOf(path: string): string {
 test('each package is used in its home only', () => {
   const breaches = files.flatMap(({ path, imports }) =>
     imports
-      .filter(({ own, target }) => !own && !target.startsWith('node:'))
-      .filter(({ target, typeOnly }) => !(typeOnly && typesEverywhere.includes(target)))
+      .filter(needsHome)
       .filter(({ target }) => !(homes[target] ?? []).includes(roomOf(path)))
       .map(({ target }) => `${path} imports ${target}`),
   )
   assert.deepEqual(breaches, [])
+})
+
+test('each home of a package uses it', () => {
+  const idle = Object.entries(homes).flatMap(([name, rooms]) =>
+    rooms
+      .filter((room) => !files.some((file) => roomOf(file.path) === room && uses(file, name)))
+      .map((room) => `${room} uses no ${name}`),
+  )
+  assert.deepEqual(idle, [])
 })
 
 test('each dependency has a home and is used', () => {
@@ -165,6 +173,17 @@ test('every suite on a cluster has its failures looked into before its namespace
   assert.ok(making.length > 10)
   assert.deepEqual(pathsOf(making.filter(({ text }) => !text.includes('  diagnoseFailures('))), [])
 })
+
+function needsHome({ own, target, typeOnly }: SourceFile['imports'][number]): boolean {
+  return !own && !target.startsWith('node:') && !(typeOnly && typesEverywhere.includes(target))
+}
+
+/** Whether a file imports a package, or names it as one whose files are served. */
+function uses({ imports, text }: SourceFile, name: string): boolean {
+  return served.includes(name)
+    ? text.includes(`'${name}'`)
+    : imports.some((one) => one.target === name && needsHome(one))
+}
 
 /** A file and all that is there at run time because of it. */
 function reachedFrom(start: string): SourceFile[] {
