@@ -11,11 +11,11 @@ import { after, before, type TestContext, test } from 'node:test'
 import { promisify } from 'node:util'
 import { type AppPage, openAppPage } from '../../docs/support/app-page.ts'
 import { blocksOf, commandsOf } from '../../docs/support/page.ts'
-import { packRepository } from '../../support/application/packed-repository.ts'
 import { startPrinting } from '../../support/application/printing-program.ts'
 import { openTransferMesh, type TransferMesh } from '../../support/application/transfer-mesh.ts'
 import { repository } from '../../support/repository.ts'
 import { testDirectory } from '../../support/test-store.ts'
+import { packRepository } from './packed-repository.ts'
 
 const cleanUp: (() => void)[] = []
 const suite = { after: (end: () => void) => void cleanUp.push(end) }

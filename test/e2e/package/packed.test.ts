@@ -14,9 +14,9 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { blocksIn } from '../../docs/support/page.ts'
-import { packRepository } from '../../support/application/packed-repository.ts'
 import { alice, documentOf } from '../../support/chain/answered-documents.ts'
 import { repository } from '../../support/repository.ts'
+import { packRepository } from './packed-repository.ts'
 
 const top = mkdtempSync(join(tmpdir(), 'viewmesh-package-'))
 const app = join(top, 'app')

@@ -2,7 +2,7 @@
 import { execFileSync } from 'node:child_process'
 import { cpSync, readFileSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
-import { repository } from '../repository.ts'
+import { repository } from '../../support/repository.ts'
 
 /** Copies the sources into a new folder and packs them there; the path of the archive. */
 export function packRepository(folder: string): string {
