@@ -25,7 +25,7 @@ import {
   renderRegistration,
 } from '../../support/resources/operator-cases.ts'
 
-/** `npx node test/operator/resources/write-objects.ts` writes the files again. */
+/** `npx node test/generate/golden/write-objects.ts` writes the files again. */
 for (const name of Object.keys(generatorCases)) {
   test(`${name}: everything that is made is as in its file`, () => {
     assert.equal(renderGenerator(name), readFileSync(objectsFile(name), 'utf8'))
