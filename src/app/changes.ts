@@ -13,7 +13,7 @@ export interface Changes {
   close(): void
 }
 
-/** Tells each listener how everything stands then, whichever throws. */
+/** Passes the current state to each listener, whichever throws. */
 export function createChanges(state: () => AppState, log: Logger): Changes {
   const listeners = new Set<(state: AppState) => void>()
   let timer: NodeJS.Timeout | undefined

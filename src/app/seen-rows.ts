@@ -4,7 +4,7 @@ interface SeenParts {
   readonly isAttested: (height: number) => boolean
   /** Names of the Views, of each of which a block may have rows. */
   readonly names: () => readonly string[]
-  /** Tells subscribers of the rows of a View at a height. */
+  /** Notifies subscribers of the rows of a View at a height. */
   readonly notify: (name: string, height: number) => void
 }
 
@@ -17,7 +17,7 @@ interface SeenRows {
   onRemoved(above: number): void
 }
 
-/** Blocks without their attestations of which subscribers are told later; the oldest ones go. */
+/** Blocks without their attestations of which subscribers are notified later; the oldest ones go. */
 const maxUnseen = 4_096
 
 export function createSeenRows({ isAttested, names, notify }: SeenParts): SeenRows {

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { readdir } from 'node:fs/promises'
 import { type TestContext, test } from 'node:test'
 import type { App } from '../../src/app/app.ts'
-import { openToldHeights } from '../../src/app/follow/told-heights.ts'
+import { openReportedHeights } from '../../src/app/follow/reported-heights.ts'
 import { createSigner } from '../../src/identity/signature.ts'
 import { openWriter } from '../../src/store/write/writer.ts'
 import { captureLog } from '../support/captured-log.ts'
@@ -116,7 +116,7 @@ test('an application that is closed keeps up to which block each Host was heard'
   const options = { path, network: testNetwork, program: 'app', retainBlocks: null } as const
   const store = await openWriter(options, { log: captureLog().log })
   t.after(() => store.close())
-  assert.deepEqual(openToldHeights(store).of(host.room.id), { host: host.identity, to: 9 })
+  assert.deepEqual(openReportedHeights(store).of(host.room.id), { host: host.identity, to: 9 })
 })
 
 test('what the store no longer keeps is passed over, also by a branch that begins below', async (t) => {

@@ -46,7 +46,7 @@ test('rows are seen where as many accepted Generators sealed their block as is a
   assert.deepEqual(verdict.proves === 'row' && verdict.signers, [...signers].sort())
 })
 
-test('subscribers are told late of blocks that get their attestations late', async (t) => {
+test('subscribers are notified late of blocks that get their attestations late', async (t) => {
   const chain = createMadeChain()
   chain.grow(3, 1)
   const [, second] = chain.blocks()
@@ -64,14 +64,14 @@ test('subscribers are told late of blocks that get their attestations late', asy
   const host = await openMadeHost(t, { chain, replace })
   const app = await openTestApp(t, { hosts: [host], signers, minimumAttestations: 2 })
   await app.untilReady()
-  const told = app.subscribe<{ Payment: { _blockNumber: number }[] }>(
+  const notified = app.subscribe<{ Payment: { _blockNumber: number }[] }>(
     'subscription { Payment { _blockNumber } }',
   )
   await untilState(app, (state) => topOf(state) === 2)
   chain.grow(1)
-  const { value } = await told.next()
+  const { value } = await notified.next()
   assert.deepEqual(value.Payment, [{ _blockNumber: 1 }])
-  await told.return()
+  await notified.return()
   const { data } = await app.query('{ Payment { _blockNumber } }')
   assert.deepEqual(data, { Payment: [{ _blockNumber: 1 }] })
 })

@@ -89,7 +89,7 @@ interface Waiting {
   readonly waiting: Promise<void>
   readonly listeners: ReadonlySet<() => void>
   readonly ending: AbortController
-  /** From now on it is so; listeners are told. */
+  /** From now on it is so; listeners are notified. */
   become(): void
 }
 

@@ -88,7 +88,7 @@ test('blocks that are stored while some go make no others go beside them', async
   assert.deepEqual(written, ['first 5', 'below 7'])
 })
 
-test('a store that fails is told, and is bounded once it can be written', async () => {
+test('a store that fails is reported, and is bounded once it can be written', async () => {
   const { check, written, failures, fail } = openBounded(sixteen, 140)
   const failed = new Error('the disk is gone')
   fail(failed)

@@ -152,12 +152,12 @@ test('a Host that votes is soon followed again, however often it went away', {
 test('what a Host does not say of a block on one stream it may say on the next', async (t) => {
   const chain = createMadeChain()
   chain.grow(5)
-  const told = new Set<number>()
+  const asked = new Set<number>()
   const forgetful = await openMadeHost(t, {
     chain,
     signs: ({ number }) => {
-      const isAgain = told.has(number)
-      told.add(number)
+      const isAgain = asked.has(number)
+      asked.add(number)
       return isAgain || number !== 3
     },
   })

@@ -12,7 +12,7 @@ import { createMadeChain, type MadeBlock, type MadeChain } from './support/made-
 import { type MadeHost, madeExcerpt, openMadeHost } from './support/made-host.ts'
 import { openTestApp, temporaryFolder, topOf, untilState } from './support/test-app.ts'
 
-/** A chain that is what it is told to be. */
+/** A chain whose blocks the test sets. */
 interface ShownChain extends Pick<MadeChain, 'blocks' | 'onChange'> {
   show(blocks: readonly MadeBlock[]): void
 }

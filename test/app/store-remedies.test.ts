@@ -56,17 +56,17 @@ test('a store that an application cannot use names its options, and no setting o
   }
 })
 
-test('a full disk is told with what an application can do', () => {
+test('a full disk is reported with what an application can do', () => {
   const full = new ServiceError('STORE_FULL', 'There is no space left.', {
     facts: { path: '/data' },
     remedy: 'Keep fewer blocks (PRUNER_MAX_BLOCKS).',
   })
-  const told = withAppRemedy(full)
-  assert.ok(told instanceof ServiceError)
-  assert.equal(told.message, full.message)
-  assert.deepEqual(told.facts, full.facts)
-  assert.match(told.remedy ?? '', /`maxBytes`/)
-  assert.doesNotMatch(told.remedy ?? '', setting)
+  const reported = withAppRemedy(full)
+  assert.ok(reported instanceof ServiceError)
+  assert.equal(reported.message, full.message)
+  assert.deepEqual(reported.facts, full.facts)
+  assert.match(reported.remedy ?? '', /`maxBytes`/)
+  assert.doesNotMatch(reported.remedy ?? '', setting)
 })
 
 test('what the store says for any program stays, and so does what is no error of the store', () => {

@@ -216,9 +216,9 @@ describe('two excerpts of one statement', () => {
 
   test('are merged although one names another number of leaves, which nobody signed', () => {
     const statement = statementOf(1, 2, 3)
-    const told = excerptWith(statement, 1)
-    const [proof = assert.fail()] = told.proofs
-    const altered = { ...told, proofs: [{ ...proof, leaves: 4 }] }
+    const excerpt = excerptWith(statement, 1)
+    const [proof = assert.fail()] = excerpt.proofs
+    const altered = { ...excerpt, proofs: [{ ...proof, leaves: 4 }] }
     assert.deepEqual(decodeStatementExcerpt(encodeStatementExcerpt(altered)), altered)
     const merged = mergeExcerpts(altered, excerptWith(statement, 2, 3))
     assert.deepEqual(merged.leaves, statement.leaves)

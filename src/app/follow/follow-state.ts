@@ -14,8 +14,8 @@ import type { Patience } from './patience.ts'
 import type { PendingBlocks } from './pending-blocks.ts'
 import { createPendingSeals, type PendingSeals } from './pending-seals.ts'
 import { createPendingVotes, type PendingVotes } from './pending-votes.ts'
+import { openReportedHeights, type ReportedHeights } from './reported-heights.ts'
 import type { Slices } from './slices.ts'
-import { openToldHeights, type ToldHeights } from './told-heights.ts'
 
 /** Heights without rows, both ends included. */
 export interface Hole {
@@ -79,7 +79,7 @@ export interface FollowerState {
   /** What accepted Hosts say themselves gave way. */
   readonly left: LeftBlocks
   /** Up to which height each Host has said itself what it has. */
-  readonly told: ToldHeights
+  readonly reported: ReportedHeights
   /** Blocks of Views that wait for their votes, those of a View all of one stream. */
   readonly pending: Map<string, PendingBlocks>
   /** Which block 0 accepted Hosts named. */
@@ -105,15 +105,15 @@ export interface FollowerState {
 
 /** Follows nobody yet. */
 export function createFollowerState(options: FollowerOptions, parts: FollowerParts): FollowerState {
-  const told = openToldHeights(options.hole === undefined ? parts.store : null)
+  const reported = openReportedHeights(options.hole === undefined ? parts.store : null)
   return {
     options,
     parts,
     blocks: createBlockStore(parts.store),
     votes: createPendingVotes({ runtime: runtimeVersion }),
     seals: createPendingSeals(options),
-    left: createLeftBlocks(told),
-    told,
+    left: createLeftBlocks(reported),
+    reported,
     pending: new Map(),
     genesis: new Map(),
     differing: new Map(),

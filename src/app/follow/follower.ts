@@ -15,8 +15,8 @@ import {
 } from './follow-state.ts'
 import type { StreamListener } from './host-stream.ts'
 import { hasRoom, listen } from './incoming.ts'
+import { unheardBlocks } from './reported-heights.ts'
 import { firstMissing, judge, leaving, lowestWanted, wake } from './storing.ts'
-import { unheardBlocks } from './told-heights.ts'
 
 /** Where following a View stands. */
 interface FollowProgress {
@@ -92,7 +92,7 @@ export function openRowFollower(options: FollowerOptions, parts: FollowerParts):
       state.isClosed = true
       noteChange(state)
       await state.running
-      state.told.save()
+      state.reported.save()
     },
   }
 }
@@ -143,13 +143,13 @@ function cursorFor(
     const cursor = blocks.read((snapshot) => followCursor(snapshot, slot, height))
     return (cursor[0]?.number ?? -1) + 1 >= floor ? cursor : null
   }
-  const asked = options.hole?.from ?? Math.max(untold(state, peer), floor)
+  const asked = options.hole?.from ?? Math.max(unreported(state, peer), floor)
   return cursorBelow(asked) ?? cursorBelow(options.hole?.from) ?? []
 }
 
 /** The first height of which a Host has not said itself what it has; of one that does not count that is of no use. */
-function untold({ told, blocks, parts }: FollowerState, peer: string): number {
-  const known = told.of(peer)
+function unreported({ reported, blocks, parts }: FollowerState, peer: string): number {
+  const known = reported.of(peer)
   if (known === undefined) return blocks.head() + 1 - unheardBlocks
   return parts.accepted.isAccepted(known.host) ? known.to + 1 : Number.MAX_SAFE_INTEGER
 }

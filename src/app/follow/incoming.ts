@@ -70,7 +70,7 @@ async function onWelcome(
   if (!accepted.prove(source.peer, identity))
     throw malformedMessage('it proves to be another Host than before')
   source.onWelcome(welcome)
-  state.told.prove(source.peer, identity, state.blocks.head())
+  state.reported.prove(source.peer, identity, state.blocks.head())
   if (!accepted.isAccepted(identity)) return
   state.heard.set(identity, welcome.views)
   state.left.forget(identity)

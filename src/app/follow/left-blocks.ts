@@ -2,7 +2,7 @@
  * What Hosts say themselves of the branch that is stored: up to which height they have it, and that what is above gave way.
  * The Host that feeds says so alone of what it wants to be removed, or to be built on.
  */
-import type { ToldHeights } from './told-heights.ts'
+import type { ReportedHeights } from './reported-heights.ts'
 
 export interface LeftBlocks {
   /** A Host does not have what is stored above a height, up to the highest that is stored now. */
@@ -32,9 +32,9 @@ interface Left {
 
 const nothingLeft: Left = { above: Infinity, to: -1, other: Infinity }
 
-/** `told` learns up to which height each Host has spoken of what is stored. */
+/** `reported` gets the height up to which each Host has spoken of what is stored. */
 export function createLeftBlocks(
-  told: Pick<ToldHeights, 'raise' | 'lower' | 'removed'>,
+  reported: Pick<ReportedHeights, 'raise' | 'lower' | 'removed'>,
 ): LeftBlocks {
   const hosts = new Map<string, Left>()
   const leftAbove = (host: string): number => {
@@ -56,23 +56,23 @@ export function createLeftBlocks(
         to: Math.max(head, known.to),
         other: upTo(known.other, above),
       }))
-      told.lower(host, above)
+      reported.lower(host, above)
     },
     have: (host, number) => {
       change(host, (known) => ({
         above: Math.max(number, known.above),
         other: known.other === number ? Infinity : known.other,
       }))
-      told.raise(host, Math.min(number, leftAbove(host)))
+      reported.raise(host, Math.min(number, leftAbove(host)))
     },
     haveOther: (host, number) => {
       change(host, (known) => ({ other: Math.min(number, known.other) }))
-      told.lower(host, number - 1)
+      reported.lower(host, number - 1)
     },
     removed: (above) => {
       for (const host of [...hosts.keys()])
         change(host, ({ to, other }) => ({ to: Math.min(above, to), other: upTo(other, above) }))
-      told.removed(above)
+      reported.removed(above)
     },
     leftAbove,
     forget: (host) => void hosts.delete(host),

@@ -170,7 +170,7 @@ async function store(
   first: PendingBlock | undefined,
   step: Extract<FeedStep, { kind: 'store' | 'fail' }>,
 ): Promise<void> {
-  const { options, blocks, votes, seals, left, told, parts } = state
+  const { options, blocks, votes, seals, left, reported, parts } = state
   if (step.kind === 'fail') {
     if (first === undefined) return
     await blocks.putFailure(view, first, failureTexts[step.why])
@@ -181,7 +181,7 @@ async function store(
     votes.own(number).map((own) => ({ host: own.host, number, isStored: own.hash === hash })),
   )
   const proofs = { seals: seals.take, excerpts: votes.take }
-  if (step.removeAbove !== null) told.removed(step.removeAbove)
+  if (step.removeAbove !== null) reported.removed(step.removeAbove)
   await blocks.put(view, step.blocks, step.removeAbove, proofs)
   if (step.removeAbove !== null) {
     left.removed(step.removeAbove)

@@ -84,7 +84,7 @@ test('a Host that signed other rows than most is named, until the block is store
   await until(() => follower.progress(madeView).differing.length === 0)
 })
 
-test('a block of which nothing is known of what a Host signed is told after a while', async (t) => {
+test('a block of which nothing is known of what a Host signed is reported after a while', async (t) => {
   const opened = await openTestFollower(t, both)
   const { follower } = opened
   const b = await connect(t, opened, B, { feeds: [] })

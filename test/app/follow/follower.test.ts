@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { createBlockStore } from '../../../src/app/follow/block-store.ts'
 import { usualPatience } from '../../../src/app/follow/patience.ts'
-import { openToldHeights } from '../../../src/app/follow/told-heights.ts'
+import { openReportedHeights } from '../../../src/app/follow/reported-heights.ts'
 import type { DigestSigner } from '../../../src/identity/signature.ts'
 import type { Seal } from '../../../src/primitives/seal.ts'
 import { signSeal, testSigner } from '../../support/chain/sealed-blocks.ts'
@@ -293,7 +293,7 @@ test('a Host is asked from where it said what it has, and one that does not coun
   await opened.follower.close()
   // Writes are in order.
   await opened.parts.store.putRecord('a later record', Buffer.of(1))
-  const kept = openToldHeights(opened.parts.store)
+  const kept = openReportedHeights(opened.parts.store)
   assert.deepEqual(
     [B, A].map(({ identity }) => kept.of(identity)),
     [

@@ -236,7 +236,7 @@ test('when the last Host came that may have a height is known, and null without 
   assert.equal(links.isFed(otherView), false)
 })
 
-test('a store that fails while a stream is read is told, and the stream is not opened again', async (t) => {
+test('a store that fails while a stream is read is reported, and the stream is not opened again', async (t) => {
   const failed = new ServiceError('STORE_WRITE_FAILED', 'the disk is full', { remedy: '' })
   const { wires, links, fatal } = await openLinked(t, {
     change: (follower) => ({
@@ -254,7 +254,7 @@ test('a store that fails while a stream is read is told, and the stream is not o
   assert.equal(reportOf(links, 'A').role, 'away')
 })
 
-test('what waits is looked at at every check, and a check that fails is told', async (t) => {
+test('what waits is checked every time, and a check that fails is reported', async (t) => {
   const failed = new Error('the disk is gone')
   let [woken, isFailing] = [0, false]
   const { fatal } = await openLinked(t, {

@@ -4,7 +4,7 @@ import { type TestContext, test } from 'node:test'
 import { listen } from '../../../src/app/follow/incoming.ts'
 import { createLeftBlocks } from '../../../src/app/follow/left-blocks.ts'
 import { usualPatience } from '../../../src/app/follow/patience.ts'
-import { openToldHeights } from '../../../src/app/follow/told-heights.ts'
+import { openReportedHeights } from '../../../src/app/follow/reported-heights.ts'
 import type { DigestSigner } from '../../../src/identity/signature.ts'
 import { namedHash } from '../../support/chain/opaque-blocks.ts'
 import { testSigner } from '../../support/chain/sealed-blocks.ts'
@@ -16,7 +16,7 @@ import { madeExcerpt } from '../support/made-host.ts'
 import { openTestFollower } from '../support/test-follower.ts'
 
 test('a Host has what is stored again once it says so of the highest that it left', () => {
-  const left = createLeftBlocks(openToldHeights(null))
+  const left = createLeftBlocks(openReportedHeights(null))
   assert.equal(left.leftAbove('A'), Infinity)
   left.leave('A', 7, 9)
   left.leave('A', 8, 9)
@@ -34,7 +34,7 @@ test('a Host has what is stored again once it says so of the highest that it lef
 })
 
 test('what a Host left is no longer left once it is removed, or the Host begins anew', () => {
-  const left = createLeftBlocks(openToldHeights(null))
+  const left = createLeftBlocks(openReportedHeights(null))
   left.leave('A', 7, 9)
   left.leave('B', 3, 9)
   left.removed(8)
@@ -46,7 +46,7 @@ test('what a Host left is no longer left once it is removed, or the Host begins 
 })
 
 test('another block at a stored height counts until the Host has that one, or it is removed', () => {
-  const left = createLeftBlocks(openToldHeights(null))
+  const left = createLeftBlocks(openReportedHeights(null))
   left.haveOther('A', 7)
   left.haveOther('A', 5)
   left.haveOther('A', 6)
@@ -67,13 +67,13 @@ test('another block at a stored height counts until the Host has that one, or it
 })
 
 test('a Host is asked again from where it does not have what is stored', () => {
-  const told = openToldHeights(null)
-  const left = createLeftBlocks(told)
-  told.prove('a peer', 'A', 0)
-  told.prove('another', 'B', 0)
+  const reported = openReportedHeights(null)
+  const left = createLeftBlocks(reported)
+  reported.prove('a peer', 'A', 0)
+  reported.prove('another', 'B', 0)
   const askedAbove = (change: () => void): unknown[] => {
     change()
-    return [told.of('a peer')?.to, told.of('another')?.to]
+    return [reported.of('a peer')?.to, reported.of('another')?.to]
   }
   const have = (): void => {
     for (const host of ['A', 'B']) left.have(host, 9)

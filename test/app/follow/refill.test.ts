@@ -218,7 +218,7 @@ test('nothing is asked for any more once it is closed, which ends what is being 
   assert.deepEqual(asked(), ['0 to 1'])
 })
 
-test('a store that cannot be read is told, and is read again at the next check', async (t) => {
+test('a store that cannot be read is reported, and is read again at the next check', async (t) => {
   const { state, check, asked, failures } = await openFilling(t, [2])
   const failed = new Error('the disk is gone')
   const reading = t.mock.method(state.parts.store.reader, 'read', () => {

@@ -98,12 +98,12 @@ test('a stream that waits for room looks again whenever something changes', asyn
   assert.equal(await waiting, true)
 })
 
-test('a store that fails is told once, and nothing is followed any more', async (t) => {
+test('a store that fails is reported once, and nothing is followed any more', async (t) => {
   const failed = new Error('the disk is full')
-  const told: unknown[] = []
+  const failures: unknown[] = []
   const { state } = await openState(t, {}, () => ({
     inTurn: () => Promise.reject(failed),
-    onFatal: (error) => void told.push(error),
+    onFatal: (error) => void failures.push(error),
   }))
   let isWoken = false
   state.waiting.push(() => {
@@ -111,20 +111,20 @@ test('a store that fails is told once, and nothing is followed any more', async 
   })
   await settle(state)
   wake(state)
-  assert.deepEqual([told, state.isClosed, state.running, isWoken], [[failed], true, null, true])
+  assert.deepEqual([failures, state.isClosed, state.running, isWoken], [[failed], true, null, true])
 })
 
-test('what fails since everything is being closed is told nobody', async (t) => {
-  const told: unknown[] = []
+test('what fails since everything is being closed is not reported', async (t) => {
+  const failures: unknown[] = []
   const { state } = await openState(t, {}, () => ({
     inTurn: () => {
       state.isClosed = true
       return Promise.reject(new Error('the store is closed'))
     },
-    onFatal: (error) => void told.push(error),
+    onFatal: (error) => void failures.push(error),
   }))
   await settle(state)
-  assert.deepEqual(told, [])
+  assert.deepEqual(failures, [])
 })
 
 test('nothing more is stored once it is closed, though it has its votes', async (t) => {
@@ -162,11 +162,12 @@ test('what Hosts say themselves of a block is known of them once it is stored', 
   const blocks = chain.blocks()
   chain.reorganise(1)
   const other = blockAt(chain.blocks(), 2)
-  for (const { identity } of [hostA, hostB]) state.told.prove(identity, identity, -1)
+  for (const { identity } of [hostA, hostB]) state.reported.prove(identity, identity, -1)
   sign(state, hostB, [...blocks.slice(0, 2), other])
   await store(state, blocks)
-  const toldOf = ({ identity }: DigestSigner): number | undefined => state.told.of(identity)?.to
-  assert.deepEqual([toldOf(hostA), toldOf(hostB)], [2, 1])
+  const reportedBy = ({ identity }: DigestSigner): number | undefined =>
+    state.reported.of(identity)?.to
+  assert.deepEqual([reportedBy(hostA), reportedBy(hostB)], [2, 1])
   assert.equal(state.left.leftAbove(hostA.identity), Infinity)
   assert.equal(state.left.leftAbove(hostB.identity), 1)
 })
@@ -176,7 +177,7 @@ test('what was removed for another branch is reported first, and is left by nobo
   const chain = createMadeChain()
   chain.grow(4)
   const { identity } = hostB
-  state.told.prove(identity, identity, -1)
+  state.reported.prove(identity, identity, -1)
   await store(state, chain.blocks())
   state.left.have(identity, 3)
   state.left.leave(hostA.identity, 1, 3)
@@ -188,7 +189,7 @@ test('what was removed for another branch is reported first, and is left by nobo
   assert.deepEqual(storedHashes(state), hashes(chain.blocks()))
   assert.deepEqual(reported.slice(4), ['removed above 1', 'height 2', 'height 3', 'height 4'])
   assert.equal(state.left.leftAbove(hostA.identity), Infinity)
-  assert.equal(state.told.of(identity)?.to, 1)
+  assert.equal(state.reported.of(identity)?.to, 1)
 })
 
 test('signatures and seals that come while their block is being stored are kept with it', async (t) => {

@@ -6,18 +6,18 @@ import { encodeJsonRecord, readJsonRecord } from '../../store/json-record.ts'
 import type { StoreWriter } from '../../store/store.ts'
 
 /** What a Host said of what is stored. */
-interface Told {
+interface Reported {
   /** The identity that the peer proved to have. */
   readonly host: string
   /** The height up to which it said what it has; -1 for none. */
   readonly to: number
 }
 
-export interface ToldHeights {
+export interface ReportedHeights {
   /** A peer proved to be a Host, while blocks up to a height are stored. */
   prove(peer: string, host: string, head: number): void
   /** The Host that a peer proved to be, and the height above which it is to be asked; undefined where it is not known. */
-  of(peer: string): Told | undefined
+  of(peer: string): Reported | undefined
   raise(host: string, to: number): void
   lower(host: string, to: number): void
   /** What was stored above a height is gone, or is about to be. */
@@ -29,6 +29,7 @@ export interface ToldHeights {
 /** Newest blocks of which a Host is asked that was never heard. */
 export const unheardBlocks = 8_192
 
+/** Existing stores hold it under this name. */
 const recordName = 'app/told'
 /** Peers that are remembered, among them those that are no longer followed. */
 const maxPeers = 64
@@ -36,28 +37,29 @@ const maxPeers = 64
 const savedEvery = 256
 
 /** Begins with what was kept; null keeps nothing. */
-export function openToldHeights(
+export function openReportedHeights(
   store: Pick<StoreWriter, 'putRecord' | 'reader'> | null,
-): ToldHeights {
+): ReportedHeights {
   const kept = store?.reader.read((snapshot) =>
-    readJsonRecord<Readonly<Record<string, Told>>>(snapshot, recordName),
+    readJsonRecord<Readonly<Record<string, Reported>>>(snapshot, recordName),
   )
   const peers = new Map(Object.entries(kept ?? {}))
   let saved = new Map(peers)
   const save = (): void => {
-    const isSame = [...peers].every(([peer, told]) => saved.get(peer) === told)
+    const isSame = [...peers].every(([peer, reported]) => saved.get(peer) === reported)
     if (store === null || isSame) return
     saved = new Map(peers)
     // Where the store cannot be written, its next write says so.
     store.putRecord(recordName, encodeJsonRecord(Object.fromEntries(peers))).catch(() => undefined)
   }
-  const put = (peer: string, told: Told): void => {
-    peers.set(peer, told)
+  const put = (peer: string, reported: Reported): void => {
+    peers.set(peer, reported)
     const { to } = saved.get(peer) ?? { to: Infinity }
-    if (told.to < to || told.to >= to + savedEvery) save()
+    if (reported.to < to || reported.to >= to + savedEvery) save()
   }
-  const lowerWhere = (isMeant: (told: Told) => boolean, to: number): void => {
-    for (const [peer, told] of peers) if (told.to > to && isMeant(told)) put(peer, { ...told, to })
+  const lowerWhere = (isMeant: (reported: Reported) => boolean, to: number): void => {
+    for (const [peer, reported] of peers)
+      if (reported.to > to && isMeant(reported)) put(peer, { ...reported, to })
   }
   return {
     prove: (peer, host, head) => {
@@ -69,10 +71,10 @@ export function openToldHeights(
     },
     of: (peer) => peers.get(peer),
     raise: (host, to) => {
-      for (const [peer, told] of peers)
-        if (told.host === host && to > told.to) put(peer, { ...told, to })
+      for (const [peer, reported] of peers)
+        if (reported.host === host && to > reported.to) put(peer, { ...reported, to })
     },
-    lower: (host, to) => lowerWhere((told) => told.host === host, to),
+    lower: (host, to) => lowerWhere((reported) => reported.host === host, to),
     removed: (above) => lowerWhere(() => true, above),
     save,
   }
