@@ -50,7 +50,7 @@ export interface Followers {
   /** Serves followers, who get this identity proof. */
   channels(proof: Uint8Array): ChannelHandlers
   count(): number
-  /** Tells all of them that the Host stops, and waits for them, but not for long. */
+  /** Notifies all of them that the Host stops, and waits for them, but not for long. */
   close(): Promise<void>
 }
 
@@ -87,7 +87,7 @@ export function openFollowers(
   const ringAll = (): void => {
     for (const session of sessions.keys()) session.ring()
   }
-  const tellSigned = (height: number): void => {
+  const notifySigned = (height: number): void => {
     for (const session of sessions.keys()) session.onSigned(height)
   }
   writer.onStored(ringAll)
@@ -96,14 +96,14 @@ export function openFollowers(
       ...noticing(writer, ringAll),
       putRowStatement: async (statement, outdated) => {
         const { blockNumber } = statement
-        // It is told before it is stored: a Host that is killed in between signs the same again.
+        // Sessions are notified before it is stored: a Host that is killed in between signs the same again.
         fresh.set(blockNumber, statement)
-        tellSigned(blockNumber)
+        notifySigned(blockNumber)
         try {
           return await writer.putRowStatement(statement, outdated)
         } finally {
           if (fresh.get(blockNumber) === statement) fresh.delete(blockNumber)
-          tellSigned(blockNumber)
+          notifySigned(blockNumber)
         }
       },
     },

@@ -3,7 +3,7 @@ import { Counter, type Registry } from 'prom-client'
 import type { HostFrame } from '../../follow/host-frames.ts'
 import { declareScrapedGauge } from '../../scraped-gauge.ts'
 
-/** Why a follower ended: it left, it broke the protocol, this Host failed, or what it was told. */
+/** Why a follower ended: it left, it broke the protocol, this Host failed, or the error that it was sent. */
 export type FollowEnd = 'left' | 'fault' | 'failed' | 'unknown' | 'pruned' | 'slow' | 'unavailable'
 
 export interface FollowMetrics {
@@ -31,7 +31,7 @@ export function createFollowMetrics(registry: Registry, followers: () => number)
   })
   const ended = new Counter({
     name: 'viewmesh_host_follow_ended_total',
-    help: 'Followers that ended, by reason: left, fault (they broke the protocol), failed (this Host did), or the error that they were told.',
+    help: 'Followers that ended, by reason: left, fault (they broke the protocol), failed (this Host did), or the error that they were sent.',
     labelNames: ['reason'],
     registers: [registry],
   })

@@ -8,7 +8,7 @@ import type { BlockHeader } from '../../store/store.ts'
 import type { Due, Following } from './following.ts'
 import type { Moment } from './moments.ts'
 import { type FillBounds, followChain, type Position, passBlock, passGap } from './position.ts'
-import { forgetAbove, lowestDirty, noteBlock, toldOf } from './vote-book.ts'
+import { forgetAbove, lowestDirty, noteBlock, sentOf } from './vote-book.ts'
 import { nextSeals, nextVotes } from './vote-frames.ts'
 
 /** Blocks below the head within which a View goes before others that lag. */
@@ -21,7 +21,7 @@ interface Ready {
   readonly isFailed: boolean
 }
 
-/** Goes to where the chain is now; returns what the follower is told where it cannot go on. */
+/** Goes to where the chain is now; returns what the follower is sent where it cannot go on. */
 export function prepare(
   following: Following,
   moment: Moment,
@@ -83,9 +83,9 @@ function readyPositions({ positions }: Following, moment: Moment): Ready[] {
 
 function sealsBefore({ book }: Following, moment: Moment, { header }: Ready): Due | null {
   const { number, hash } = header
-  const known = book.told.get(number)
-  const told = known?.hash === hash ? known : null
-  return nextSeals(moment, header, told, () => toldOf(book, number, hash))
+  const known = book.sent.get(number)
+  const sent = known?.hash === hash ? known : null
+  return nextSeals(moment, header, sent, () => sentOf(book, number, hash))
 }
 
 function rowsOf(following: Following, { snapshot }: Moment, ready: Ready): Due | null {
@@ -94,7 +94,7 @@ function rowsOf(following: Following, { snapshot }: Moment, ready: Ready): Due |
   const place = { view: position.view.id, number, hash, parent }
   const pass = (): void => {
     passBlock(position, header)
-    toldOf(following.book, number, hash)
+    sentOf(following.book, number, hash)
     noteBlock(following.book, number)
   }
   if (!position.withRows) return { frame: null, done: pass }

@@ -18,7 +18,7 @@ export interface Position {
   next: number
   /** How many parts of the rows of the next height were sent, and of which block. */
   part: { readonly hash: string; readonly count: number } | null
-  /** What gave way and was not told yet: the block that is left; null for none. */
+  /** What gave way and was not sent yet: the block that is left; null for none. */
   retract: { readonly place: FollowedBlock | null } | null
   /** Missing heights above the last block, and since when they are those. */
   gap: { readonly from: number; readonly to: number; readonly sinceMs: number } | null

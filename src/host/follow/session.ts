@@ -18,7 +18,7 @@ import type { FollowEnd, FollowMetrics } from './metrics.ts'
 import type { Moment, Moments } from './moments.ts'
 import { nextFrame, prepare } from './next-frame.ts'
 import { openPosition } from './position.ts'
-import { createVoteBook, lookForVotes, noteCursor, noteSigned } from './vote-book.ts'
+import { createVoteBook, noteCursor, noteNewVotes, noteSigned } from './vote-book.ts'
 import { notServed, welcomed, welcomeFrames } from './welcome.ts'
 
 /** How long what takes. */
@@ -27,7 +27,7 @@ export interface FollowTimes {
   readonly slowMs: number
   /** How long a gap in the chain that does not change is waited for. */
   readonly gapMs: number
-  /** How often the head is told. */
+  /** How often the head is sent. */
   readonly headMs: number
   /** How often seals and statements of others are looked for, and whether the Views are still served. */
   readonly lookMs: number
@@ -90,7 +90,7 @@ interface Plan {
   readonly end: End | null
 }
 
-/** What a follower is told when it cannot go on. */
+/** What a follower is sent when it cannot go on. */
 interface End {
   readonly error: Exclude<FollowError, 'busy'>
   readonly tail: number | null
@@ -260,7 +260,7 @@ function plan(live: Live, moment: Moment): Plan {
       ({ view }) => parts.viewOf(view.id)?.slot === view.slot,
     )
     if (!isServed) return { frames, isMore: false, end: { error: 'unknown', tail: null } }
-    lookForVotes(following.book, moment.snapshot)
+    noteNewVotes(following.book, moment.snapshot)
   }
   const bounds = { fillsFrom: parts.fillsFrom(), nowMs: startedMs, gapMs: times.gapMs }
   const pruned = prepare(following, moment, bounds)

@@ -8,23 +8,23 @@ import { encodeStatementExcerpt, excerptOf } from '../../row-votes/statement-exc
 import type { BlockHeader } from '../../store/store.ts'
 import type { Due, Following } from './following.ts'
 import type { Moment } from './moments.ts'
-import { settle, shownSeals, signedKey, type Told } from './vote-book.ts'
+import { type Sent, settle, shownSeals, signedKey } from './vote-book.ts'
 
-/** Seals of a block that were not told; `begin` makes the place where it is noted that they were. */
+/** Seals of a block that were not sent; `begin` makes the place where it is noted that they were. */
 export function nextSeals(
   { snapshot }: Moment,
   { number, hash }: Pick<BlockHeader, 'number' | 'hash'>,
-  told: Told | null,
-  begin: () => Told,
+  sent: Sent | null,
+  begin: () => Sent,
 ): Due | null {
   const shown = shownSeals(snapshot, number, hash)
-  const start = told?.seals.of === shown.length ? told.seals.told : 0
+  const start = sent?.seals.of === shown.length ? sent.seals.sent : 0
   const seals = shown.slice(start, start + followLimits.seals)
   if (seals.length === 0) return null
   return {
     frame: () => ({ kind: 'seals', number, hash, seals }),
     done: () => {
-      begin().seals = { told: start + seals.length, of: shown.length }
+      begin().seals = { sent: start + seals.length, of: shown.length }
     },
   }
 }
@@ -32,30 +32,30 @@ export function nextSeals(
 /** What is to be said of a block that the follower has. */
 interface Said {
   readonly height: number
-  readonly told: Told | null
+  readonly sent: Sent | null
   /** Views of which the follower has the block. */
   readonly views: ReadonlySet<string>
   /** How many of these this Host can sign. */
   readonly signable: number
-  /** What counts of it, and was not told. */
-  readonly untold: readonly RowStatement[]
+  /** What counts of it, and was not sent. */
+  readonly unsent: readonly RowStatement[]
 }
 
-/** The next frame about a height of which there may be something to tell; without one where there is nothing. */
+/** The next frame about a height of which there may be something to send; without one where there is nothing. */
 export function nextVotes(following: Following, moment: Moment, height: number): Due {
   const { book } = following
   const header = moment.snapshot.rowBlocks.header(height)
-  const told = book.told.get(height) ?? null
-  if (header === undefined || (told !== null && told.hash !== header.hash)) {
+  const sent = book.sent.get(height) ?? null
+  if (header === undefined || (sent !== null && sent.hash !== header.hash)) {
     const forget = (): void => {
-      book.told.delete(height)
+      book.sent.delete(height)
       settle(book, height, true)
     }
     return { frame: null, done: forget }
   }
   const said = whatIsSaid(following, moment, height, header.hash)
   return (
-    (told && nextSeals(moment, header, told, () => told)) ??
+    (sent && nextSeals(moment, header, sent, () => sent)) ??
     nextOwn(following, said) ??
     nextOfOthers(following, said) ?? { frame: null, done: () => noteAll(following, said, moment) }
   )
@@ -67,23 +67,23 @@ function whatIsSaid(
   height: number,
   hash: string,
 ): Said {
-  const told = book.told.get(height) ?? null
+  const sent = book.sent.get(height) ?? null
   const having = positions.filter(({ next }) => next > height)
   const views = new Set(having.map(({ view }) => view.id))
   const signable = having.filter(({ view }) => hasHeight(moment.standing(view).done, height)).length
-  const untold = moment
+  const unsent = moment
     .statements(height)
     .filter(({ blockHash, runtime }) => blockHash === hash && runtime === runtimeVersion)
-    .filter((each) => leavesOf(each, views) > (told?.leaves.get(signedKey(book, each)) ?? 0))
-  return { height, told, views, signable, untold }
+    .filter((each) => leavesOf(each, views) > (sent?.leaves.get(signedKey(book, each)) ?? 0))
+  return { height, sent, views, signable, unsent }
 }
 
 function leavesOf({ leaves }: RowStatement, views: ReadonlySet<string>): number {
   return leaves.filter(({ view }) => views.has(view)).length
 }
 
-function nextOwn({ book }: Following, { height, told, views, signable, untold }: Said): Due | null {
-  const [statement] = untold
+function nextOwn({ book }: Following, { height, sent, views, signable, unsent }: Said): Due | null {
+  const [statement] = unsent
     .filter(({ signatureIdentity }) => signatureIdentity === book.own)
     .toSorted((a, b) => leavesOf(b, views) - leavesOf(a, views))
   if (statement === undefined) return null
@@ -91,21 +91,21 @@ function nextOwn({ book }: Following, { height, told, views, signable, untold }:
   return {
     frame: () => ({ kind: 'statement', excerpt: excerptBytes(statement, views) }),
     done: () => {
-      if (told === null) settle(book, height, leaves >= signable)
-      else told.leaves.set('own', leaves)
+      if (sent === null) settle(book, height, leaves >= signable)
+      else sent.leaves.set('own', leaves)
     },
   }
 }
 
 /** After all that this Host signed: as many as a frame holds, of which each takes a small part. */
-function nextOfOthers({ book }: Following, { told, views, untold }: Said): Due | null {
-  // Of older blocks only what this Host signs is told later.
-  if (told === null || untold.length === 0) return null
+function nextOfOthers({ book }: Following, { sent, views, unsent }: Said): Due | null {
+  // Of older blocks only what this Host signs is sent later.
+  if (sent === null || unsent.length === 0) return null
   const excerpts: Uint8Array[] = []
   return {
     frame: () => {
       let bytes = 0
-      for (const statement of untold.slice(0, followLimits.votes)) {
+      for (const statement of unsent.slice(0, followLimits.votes)) {
         const excerpt = excerptBytes(statement, views)
         bytes += excerpt.length
         if (bytes > followLimits.partBytes / 2) break
@@ -114,27 +114,27 @@ function nextOfOthers({ book }: Following, { told, views, untold }: Said): Due |
       return { kind: 'votes', excerpts }
     },
     done: () => {
-      for (const each of untold.slice(0, excerpts.length))
-        told.leaves.set(signedKey(book, each), leavesOf(each, views))
+      for (const each of unsent.slice(0, excerpts.length))
+        sent.leaves.set(signedKey(book, each), leavesOf(each, views))
     },
   }
 }
 
 function excerptBytes(statement: RowStatement, views: ReadonlySet<string>): Uint8Array {
   const excerpt = excerptOf(statement, views)
-  invariant(excerpt !== null, 'what is told says something of these Views')
+  invariant(excerpt !== null, 'what is sent says something of these Views')
   return encodeStatementExcerpt(excerpt)
 }
 
-/** Notes that there is nothing left to tell. */
-function noteAll({ book }: Following, { height, told, signable }: Said, moment: Moment): void {
-  if (told !== null) {
-    const shown = shownSeals(moment.snapshot, height, told.hash).length
-    told.seals = { told: shown, of: shown }
+/** Notes that there is nothing left to send. */
+function noteAll({ book }: Following, { height, sent, signable }: Said, moment: Moment): void {
+  if (sent !== null) {
+    const shown = shownSeals(moment.snapshot, height, sent.hash).length
+    sent.seals = { sent: shown, of: shown }
     for (const each of moment.statements(height)) {
       const key = signedKey(book, each)
-      if (!told.leaves.has(key)) told.leaves.set(key, 0)
+      if (!sent.leaves.has(key)) sent.leaves.set(key, 0)
     }
   }
-  settle(book, height, (told?.leaves.get('own') ?? 0) >= signable)
+  settle(book, height, (sent?.leaves.get('own') ?? 0) >= signable)
 }

@@ -6,7 +6,7 @@ import type { Following } from '../../../src/host/follow/following.ts'
 import type { Moment } from '../../../src/host/follow/moments.ts'
 import { nextFrame, prepare } from '../../../src/host/follow/next-frame.ts'
 import type { Position } from '../../../src/host/follow/position.ts'
-import { createVoteBook, toldOf } from '../../../src/host/follow/vote-book.ts'
+import { createVoteBook, sentOf } from '../../../src/host/follow/vote-book.ts'
 import type { HostedView } from '../../../src/host/views/hosted-view.ts'
 import type { HeightRanges } from '../../../src/primitives/height-ranges.ts'
 import type { Snapshot } from '../../../src/store/store.ts'
@@ -89,7 +89,7 @@ test('a View of whose rows a part was sent goes before all others', async (t) =>
   assert.deepEqual(sealsFrom(next, 2), [5, 99])
 })
 
-test('what gave way is told before anything else, once', async (t) => {
+test('what gave way is sent before anything else, once', async (t) => {
   const place = { number: 4, hash: opaqueBlock(4).header.hash }
   const positions = [at('live', 100), at('left', 5, { retract: { place } })]
   const { next } = await open(t, positions)
@@ -104,41 +104,41 @@ test('nothing comes of a block that the View is not done with, or that is not th
   assert.equal(above.next(), null)
 })
 
-test('seals are told of the block that is there, whatever was told of another one', async (t) => {
+test('seals are sent for the block that is there, whatever was sent for another one', async (t) => {
   const { next, following } = await open(t, [at('live', 100)])
-  toldOf(following.book, 100, namedHash('another')).seals = { told: 1, of: 1 }
+  sentOf(following.book, 100, namedHash('another')).seals = { sent: 1, of: 1 }
   assert.deepEqual(sealsFrom(next, 1), [100])
 })
 
 const bounds = { fillsFrom: 0, nowMs: 0, gapMs: 0 }
 
-test('what was told of the blocks that a follower keeps is remembered when others give way', async (t) => {
+test('what was sent of the blocks that a follower keeps is remembered when others give way', async (t) => {
   const { number, hash } = opaqueBlock(3).header
   const gone = { number: 4, hash: namedHash('another') }
   const positions = [at('left', 5, { blocks: [{ number, hash }, gone] })]
   const { read, following } = await open(t, positions)
-  for (const block of [{ number, hash }, gone]) toldOf(following.book, block.number, block.hash)
+  for (const block of [{ number, hash }, gone]) sentOf(following.book, block.number, block.hash)
   following.epoch = -1
   assert.equal(
     read((moment) => prepare(following, moment, bounds)),
     null,
   )
   assert.deepEqual(positions[0]?.retract, { place: { number, hash } })
-  assert.deepEqual([...following.book.told.keys()], [3])
+  assert.deepEqual([...following.book.sent.keys()], [3])
 })
 
-test('nothing is remembered of what was told where all blocks of a follower gave way', async (t) => {
+test('nothing is remembered of what was sent where all blocks of a follower gave way', async (t) => {
   const gone = [0, 1].map((number) => ({ number, hash: namedHash(`another ${number}`) }))
   const positions = [at('left', 2, { blocks: gone })]
   const { read, following } = await open(t, positions)
-  for (const { number, hash } of gone) toldOf(following.book, number, hash)
+  for (const { number, hash } of gone) sentOf(following.book, number, hash)
   following.epoch = -1
   read((moment) => prepare(following, moment, bounds))
   assert.deepEqual(positions[0]?.retract, { place: null })
-  assert.deepEqual(following.book.told, new Map())
+  assert.deepEqual(following.book.sent, new Map())
 })
 
-test('a follower is told where all of its Views can begin again', async (t) => {
+test('a follower learns where all of its Views can begin again', async (t) => {
   const blocks = [{ number: 4, hash: opaqueBlock(4).header.hash }]
   const positions = [50, 60, 40].map((slot) =>
     at(`${slot}`, 5, { blocks, view: { ...viewOf(`${slot}`), slot } }),

@@ -118,7 +118,7 @@ test('rows that were sent in part begin again where another block is in that pla
   assert.deepEqual(follow(first), { ...fresh, next: 16, retract: { place: null } })
 })
 
-/** Lets a follower wait at a gap at this time; returns what it is told. */
+/** Lets a follower wait at a gap at this time; returns what it is sent. */
 function waitAt(
   store: StoreWriter,
   position: Position,
@@ -169,7 +169,7 @@ test('what does not come any more is left out by who has nothing, and pruned for
 
 test('a follower below all blocks waits for those that may still come', async (t) => {
   const store = await openChain(t, heights(10, 12))
-  for (const [blocks, told, next] of [
+  for (const [blocks, pruned, next] of [
     [[], null, 10],
     [[at(7)], { tail: 10 }, 8],
   ] as const) {
@@ -177,7 +177,7 @@ test('a follower below all blocks waits for those that may still come', async (t
     for (const nowMs of [0, 999])
       assert.equal(waitAt(store, position, { fillsFrom: 8, nowMs }), null)
     assert.deepEqual(position.gap, { from: 8, to: 10, sinceMs: 0 })
-    assert.deepEqual(waitAt(store, position, { fillsFrom: 8, nowMs: 1_000 }), told)
+    assert.deepEqual(waitAt(store, position, { fillsFrom: 8, nowMs: 1_000 }), pruned)
     assert.equal(position.next, next)
   }
   const empty = await openChain(t, [])

@@ -186,7 +186,7 @@ test('a session looks when it is rung for and when something is due, and never b
   assert.deepEqual(looks(), soon('head'))
 })
 
-test('seals are told of blocks that an application has, and of none below where it begins', async (t) => {
+test('seals are sent for blocks that an application has, and for none below where it begins', async (t) => {
   const { looks } = await open(t, { from: 2 })
   assert.deepEqual(looks(), [...soon('welcome'), ...soon('head', 'seals', 'rows')])
   t.mock.reset()

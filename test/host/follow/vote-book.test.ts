@@ -1,17 +1,17 @@
-/** What a follower was told of who signed its blocks, and of which heights there may be more to tell. */
+/** What a follower was sent of who signed its blocks, and of which heights there may be more to send. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import {
   createVoteBook,
   forgetAbove,
-  lookForVotes,
   lowestDirty,
   noteBlock,
   noteCursor,
+  noteNewVotes,
   noteSigned,
+  sentOf,
   settle,
   signedKey,
-  toldOf,
   type VoteBook,
 } from '../../../src/host/follow/vote-book.ts'
 import { runtimeVersion } from '../../../src/lens/program/run-limits.ts'
@@ -22,46 +22,46 @@ import { openTestStore } from '../../support/test-store.ts'
 const hashAt = (height: number): string => namedHash(`main:${height}`)
 const heights = (from: number, to: number): number[] =>
   Array.from({ length: to - from + 1 }, (_, index) => from + index)
-const told = ({ told: map }: VoteBook): number[] => [...map.keys()].sort((a, b) => a - b)
+const sentHeights = ({ sent: map }: VoteBook): number[] => [...map.keys()].sort((a, b) => a - b)
 
-/** A book of a follower that has these blocks and was told all there is of them. */
+/** A book of a follower that has these blocks and was sent all there is of them. */
 function bookOf(...of: readonly number[]): VoteBook {
   const book = createVoteBook('me')
   for (const height of of) {
-    toldOf(book, height, hashAt(height))
+    sentOf(book, height, hashAt(height))
     settle(book, height, true)
   }
   return book
 }
 
-test('what was told of a block counts for that block alone', () => {
+test('what was sent of a block counts for that block alone', () => {
   const book = createVoteBook('me')
-  const first = toldOf(book, 5, hashAt(5))
-  assert.deepEqual(first, { hash: hashAt(5), seals: { told: 0, of: 0 }, leaves: new Map() })
+  const first = sentOf(book, 5, hashAt(5))
+  assert.deepEqual(first, { hash: hashAt(5), seals: { sent: 0, of: 0 }, leaves: new Map() })
   first.leaves.set('own', 1)
-  assert.equal(toldOf(book, 5, hashAt(5)), first)
-  assert.equal(toldOf(book, 5, namedHash('fork:5')).leaves.size, 0)
-  assert.equal(book.told.get(5)?.hash, namedHash('fork:5'))
+  assert.equal(sentOf(book, 5, hashAt(5)), first)
+  assert.equal(sentOf(book, 5, namedHash('fork:5')).leaves.size, 0)
+  assert.equal(book.sent.get(5)?.hash, namedHash('fork:5'))
 })
 
-test('the newest 64 blocks are remembered whole, and older ones that are not told yet', () => {
+test('the newest 64 blocks are remembered whole, and older ones that are not sent yet', () => {
   const book = bookOf(...heights(1, 64))
-  assert.deepEqual(told(book), heights(1, 64))
+  assert.deepEqual(sentHeights(book), heights(1, 64))
   noteBlock(book, 2)
   for (const height of [65, 66]) {
-    toldOf(book, height, hashAt(height))
+    sentOf(book, height, hashAt(height))
     settle(book, height, true)
   }
-  assert.deepEqual(told(book), [2, ...heights(4, 66)])
+  assert.deepEqual(sentHeights(book), [2, ...heights(4, 66)])
   settle(book, 2, true)
-  assert.deepEqual(told(book), [2, ...heights(4, 66)])
-  toldOf(book, 67, hashAt(67))
+  assert.deepEqual(sentHeights(book), [2, ...heights(4, 66)])
+  sentOf(book, 67, hashAt(67))
   settle(book, 67, true)
-  assert.deepEqual(told(book), heights(4, 67))
-  assert.deepEqual(told(bookOf(70, ...heights(1, 64))), [...heights(2, 64), 70])
+  assert.deepEqual(sentHeights(book), heights(4, 67))
+  assert.deepEqual(sentHeights(bookOf(70, ...heights(1, 64))), [...heights(2, 64), 70])
 })
 
-test('what this Host signs is told of blocks that it had not signed, however old they are', () => {
+test('what this Host signs of blocks that it had not signed is sent, however old they are', () => {
   const book = bookOf(...heights(1, 70))
   settle(book, 3, false)
   settle(book, 4, false)
@@ -93,12 +93,12 @@ test('nothing is known any more of blocks that gave way', () => {
     book.pending = [[4, 8]]
   }
   forgetAbove(book, 6)
-  assert.deepEqual([told(book), book.dirty, book.pending], [[4, 5, 6], [[4, 6]], [[4, 6]]])
+  assert.deepEqual([sentHeights(book), book.dirty, book.pending], [[4, 5, 6], [[4, 6]], [[4, 6]]])
   forgetAbove(book, -1)
-  assert.deepEqual([told(book), book.dirty, book.pending], [[], [], []])
+  assert.deepEqual([sentHeights(book), book.dirty, book.pending], [[], [], []])
 })
 
-test('the lowest height that does not wait for rows is told of first', () => {
+test('the lowest height that does not wait for rows is sent first', () => {
   const book = bookOf()
   assert.equal(lowestDirty(book, new Set()), null)
   for (const height of [7, 5, 6]) noteBlock(book, height)
@@ -107,17 +107,17 @@ test('the lowest height that does not wait for rows is told of first', () => {
   assert.equal(lowestDirty(book, new Set([5, 6, 7])), null)
 })
 
-test('what is there of the newest 64 blocks of a cursor is told, where those are stored', async (t) => {
+test('what is there of the newest 64 blocks of a cursor is sent, where those are stored', async (t) => {
   const store = await openTestStore(t, null)
   const blocks = heights(0, 80).map((height) => opaqueBlock(height, 5))
   await store.replaceBlocks(0, 80, blocks)
   const noted = (next: number): number[] => {
     const book = createVoteBook('me')
     store.reader.read((snapshot) => noteCursor(book, snapshot, next))
-    const [first] = told(book)
-    if (first !== undefined) assert.deepEqual(book.dirty, [[first, told(book).at(-1)]])
-    for (const [height, { hash }] of book.told) assert.equal(hash, hashAt(height))
-    return told(book)
+    const [first] = sentHeights(book)
+    if (first !== undefined) assert.deepEqual(book.dirty, [[first, sentHeights(book).at(-1)]])
+    for (const [height, { hash }] of book.sent) assert.equal(hash, hashAt(height))
+    return sentHeights(book)
   }
   assert.deepEqual(noted(81), heights(17, 80))
   assert.deepEqual(noted(6), heights(0, 5))
@@ -125,7 +125,7 @@ test('what is there of the newest 64 blocks of a cursor is told, where those are
   assert.deepEqual(noted(0), [])
 })
 
-test('statements are told apart by who signed what, and those of this Host by nothing', () => {
+test('statements are distinguished by who signed what, and those of this Host by nothing', () => {
   const book = createVoteBook('me')
   const key = (signatureIdentity: string, root: string): string =>
     signedKey(book, { signatureIdentity, root })
@@ -133,7 +133,7 @@ test('statements are told apart by who signed what, and those of this Host by no
   assert.equal(new Set([key('you', 'a'), key('you', 'b'), key('them', 'a')]).size, 3)
 })
 
-test('a look finds what others signed of the newest 64 blocks since those were told', async (t) => {
+test('what others signed of the newest 64 blocks since those were sent is noted', async (t) => {
   const store = await openTestStore(t)
   const place = (blockNumber: number, more: Partial<StatementPlace> = {}): StatementPlace => ({
     ...{ blockNumber, blockHash: hashAt(blockNumber), runtime: runtimeVersion },
@@ -155,7 +155,7 @@ test('a look finds what others signed of the newest 64 blocks since those were t
         rowStatementPlaces: { value: between },
         seals: { value: (height: number) => (sealed.includes(height) ? [opaqueSeal(height)] : []) },
       })
-      lookForVotes(book, seen)
+      noteNewVotes(book, seen)
     })
     return book.dirty
   }
@@ -177,7 +177,7 @@ test('a look finds what others signed of the newest 64 blocks since those were t
     { signatureIdentity: 'me' },
   ]
   assert.deepEqual(dirtyAfter(book, { places: others.map((more) => place(66, more)) }), [])
-  book.told.get(66)?.leaves.set('you a', 1)
+  book.sent.get(66)?.leaves.set('you a', 1)
   assert.deepEqual(dirtyAfter(book, { places: [place(66)] }), [])
   assert.deepEqual(dirtyAfter(book, { places: [place(66, { root: 'b' })] }), [[66, 66]])
 })

@@ -1,11 +1,11 @@
-/** What a follower is told next of who sealed and signed a block that it has. */
+/** What a follower is sent next of who sealed and signed a block that it has. */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { followLimits } from '../../../src/follow/follow-limits.ts'
 import type { HostFrame } from '../../../src/follow/host-frames.ts'
 import type { Due, Following } from '../../../src/host/follow/following.ts'
 import type { Moment } from '../../../src/host/follow/moments.ts'
-import { createVoteBook, noteBlock, toldOf } from '../../../src/host/follow/vote-book.ts'
+import { createVoteBook, noteBlock, sentOf } from '../../../src/host/follow/vote-book.ts'
 import { nextVotes } from '../../../src/host/follow/vote-frames.ts'
 import { runtimeVersion } from '../../../src/lens/program/run-limits.ts'
 import type { RowStatement } from '../../../src/row-votes/row-statement.ts'
@@ -35,7 +35,7 @@ interface Scene {
   readonly statements?: readonly RowStatement[]
   /** Seals of the block. Default none. */
   readonly seals?: number
-  /** Whether what was told of the block is still known. Default true. */
+  /** Whether what was sent of the block is still known. Default true. */
   readonly isKnown?: boolean
 }
 
@@ -63,7 +63,7 @@ async function open(t: TestContext, scene: Scene) {
       },
     })),
   }
-  if (isKnown) toldOf(book, height, hash)
+  if (isKnown) sentOf(book, height, hash)
   noteBlock(book, height)
   let statements = scene.statements ?? []
   const step = (moment: Moment, at: number): HostFrame | null => {
@@ -127,14 +127,14 @@ test('seals come 64 in a frame, and all of them again when there are others', as
 
 test('of a block that is gone, or is another one, nothing is known any more', async (t) => {
   const { next, book } = await open(t, { seals: 1 })
-  toldOf(book, 9, namedHash('gone'))
-  toldOf(book, height, namedHash('another'))
+  sentOf(book, 9, namedHash('gone'))
+  sentOf(book, height, namedHash('another'))
   noteBlock(book, 9)
   for (const at of [9, height]) assert.equal(next(at), null)
-  assert.deepEqual([[...book.told.keys()], book.dirty, book.pending], [[], [], []])
+  assert.deepEqual([[...book.sent.keys()], book.dirty, book.pending], [[], [], []])
 })
 
-test('what this Host signed is told again only where it says more of what the follower has', async (t) => {
+test('what this Host signed is sent again only where it says more of what the follower has', async (t) => {
   const { next, say, book } = await open(t, {
     done: ['A', 'B'],
     unsent: ['C'],
@@ -149,7 +149,7 @@ test('what this Host signed is told again only where it says more of what the fo
   assert.deepEqual([book.dirty, book.pending], [[], []])
 })
 
-test('of what this Host signed the statement about most Views is told first', async (t) => {
+test('of what this Host signed the statement about most Views is sent first', async (t) => {
   const statements = [['A'], ['A', 'B', 'C'], ['A', 'B']].map((views) => signed(own, views))
   const { next } = await open(t, { done: ['A', 'B', 'C'], statements })
   assert.deepEqual(saidOf(next()), [[own, 3]])
@@ -167,7 +167,7 @@ test('a View that the Host cannot sign is not waited for', async (t) => {
   assert.deepEqual(book.pending, [])
 })
 
-test('of older blocks what this Host signed is told, once it did, and nothing else', async (t) => {
+test('of older blocks what this Host signed is sent, once it did, and nothing else', async (t) => {
   const { next, say, book } = await open(t, {
     done: ['A', 'B'],
     seals: 1,
@@ -189,7 +189,7 @@ test('a block that this Host has not signed waits for that, however old it is', 
   }
 })
 
-test('nothing is told of other blocks, other runtimes and other Views', async (t) => {
+test('nothing is sent about other blocks, other runtimes and other Views', async (t) => {
   const { next, book } = await open(t, {
     done: ['A'],
     statements: [
@@ -202,9 +202,9 @@ test('nothing is told of other blocks, other runtimes and other Views', async (t
   })
   assert.equal(next(), null)
   assert.deepEqual(book.dirty, [])
-  // So a look does not find it again and again.
+  // So it is not noted again and again.
   const { root } = signed(key(1), ['Z'])
-  assert.equal(book.told.get(height)?.leaves.get(`${key(1)} ${root}`), 0)
+  assert.equal(book.sent.get(height)?.leaves.get(`${key(1)} ${root}`), 0)
 })
 
 test('what others signed comes 64 in a frame, each once', async (t) => {
