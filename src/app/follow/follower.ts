@@ -16,7 +16,7 @@ import {
 import type { StreamListener } from './host-stream.ts'
 import { hasRoom, listen } from './incoming.ts'
 import { unheardBlocks } from './reported-heights.ts'
-import { firstMissing, judge, leaving, lowestWanted, wake } from './storing.ts'
+import { evaluateRows, firstMissing, leaving, lowestWanted, wake } from './storing.ts'
 
 /** Where following a View stands. */
 interface FollowProgress {
@@ -102,7 +102,7 @@ function unheard(state: FollowerState, id: string, host: string, sinceMs: number
   const [lowest] = state.pending.get(id)?.list() ?? []
   if (view === undefined || lowest === undefined) return null
   if (performance.now() - lowest.sinceMs < sinceMs) return null
-  const { agreeing, differing } = judge(state, view, lowest)
+  const { agreeing, differing } = evaluateRows(state, view, lowest)
   return agreeing.includes(host) || differing.includes(host) ? null : lowest.number
 }
 

@@ -28,7 +28,7 @@ export interface StepFacts extends LeftOutFacts {
   /** The height up to which a Host says itself that it has what is stored; Infinity where it said nothing of that. */
   leftAbove(host: string): number
   /** What accepted Hosts say of a block. */
-  judge(block: PendingBlock): RowsVerdict
+  evaluate(block: PendingBlock): RowsVerdict
 }
 
 export type FeedStep =
@@ -64,7 +64,7 @@ export function nextStep(facts: StepFacts): FeedStep {
   const lowest = withoutGap(pending.slice(0, maxBlocks))
   const agreed = agreedRun(facts, lowest)
   if (agreed === 0) return unagreed(facts, first)
-  const verdict = facts.judge(first)
+  const verdict = facts.evaluate(first)
   const isOnOther = deniedBy(facts, verdict, first.number - 1).length > 0
   if (isConflict(facts, first) || !fits(facts, first) || isOnOther)
     return replace(facts, first, verdict, lowest.slice(0, agreed))
@@ -104,12 +104,12 @@ function agreedRun(facts: StepFacts, pending: readonly PendingBlock[]): number {
   return leading(pending, (block) => isAgreed(facts, block))
 }
 
-function isAgreed({ judge, minimumHosts }: StepFacts, block: PendingBlock): boolean {
-  return block.rows !== null && judge(block).agreeing.length >= minimumHosts
+function isAgreed({ evaluate, minimumHosts }: StepFacts, block: PendingBlock): boolean {
+  return block.rows !== null && evaluate(block).agreeing.length >= minimumHosts
 }
 
 function unagreed(facts: StepFacts, first: PendingBlock): FeedStep {
-  const { differing: others, agreeing } = facts.judge(first)
+  const { differing: others, agreeing } = facts.evaluate(first)
   const differing = others.length > agreeing.length ? others : []
   const waitedMs = facts.nowMs - facts.waitsSinceMs
   if (isConflict(facts, first)) return { kind: 'wait', differing }
@@ -134,10 +134,10 @@ function isPassedOver(
 
 /** Whether no rows can get their votes, whatever those sign who have not said anything yet. */
 function isHopeless(
-  { acceptedHosts, minimumHosts, judge }: StepFacts,
+  { acceptedHosts, minimumHosts, evaluate }: StepFacts,
   block: PendingBlock,
 ): boolean {
-  const { agreeing, differing } = judge(block)
+  const { agreeing, differing } = evaluate(block)
   const silent = acceptedHosts - agreeing.length - differing.length
   return Math.max(agreeing.length, differing.length) + silent < minimumHosts
 }

@@ -38,7 +38,7 @@ export interface PendingVotes {
   /** The hashes of the blocks that Hosts say themselves are at a height. */
   own(number: number): readonly OwnHash[]
   /** Counts these as well as `stored` ones, which were taken out before. */
-  judge(rows: ClaimedRows, stored: readonly CountedStatement[]): RowsVerdict
+  evaluate(rows: ClaimedRows, stored: readonly CountedStatement[]): RowsVerdict
   /** Takes the statements about a block out, since it is stored; those about others at its height go. */
   take(number: number, hash: string): readonly StatementExcerpt[]
   /** The highest height of which a Host itself signed rows of a View; -1 for none. */
@@ -111,7 +111,7 @@ export function createPendingVotes({ runtime }: { readonly runtime: number }): P
     },
     own: (number) =>
       votesAt(number).flatMap(([host, { own }]) => (own === null ? [] : [{ host, hash: own }])),
-    judge: ({ view, number, hash, rowsRoot, count }, stored) => {
+    evaluate: ({ view, number, hash, rowsRoot, count }, stored) => {
       const said = votesAt(number).filter(([, { own }]) => own === null || own === hash)
       const statements = [...said.flatMap(([, { excerpts }]) => excerpts), ...stored]
         .filter((each) => each.blockHash === hash && each.runtime === runtime)
@@ -145,7 +145,7 @@ export function createPendingVotes({ runtime }: { readonly runtime: number }): P
   }
 }
 
-/** Looks at what came last first, which is mostly the highest, and at no height below one that was found. */
+/** Checks what came last first, which is mostly the highest, and no height below one that was found. */
 function topOf(heights: Heights, view: string): number {
   let top = -1
   for (const number of [...heights.keys()].reverse()) {

@@ -73,7 +73,7 @@ function decide(state: FollowerState, view: KnownView, pending: PendingBlocks): 
       [...parts.accepted.list()].filter((host) => state.votes.highest(host, view.id) > number),
     storedHead: blocks.head(),
     leftAbove: leftAbove(state),
-    judge: (block) => judge(state, view, block),
+    evaluate: (block) => evaluateRows(state, view, block),
     nowMs: performance.now(),
     patience: options.patience,
   })
@@ -225,12 +225,12 @@ function forget(state: FollowerState, view: KnownView): void {
 }
 
 /** What accepted Hosts say of a block that waits. */
-export function judge(
+export function evaluateRows(
   { blocks, votes }: FollowerState,
   view: KnownView,
   { number, hash, rows }: PendingBlock,
 ): RowsVerdict {
   const { root: rowsRoot = '', count = 0 } = rows ?? {}
   const stored = blocks.excerpts(number, hash)
-  return votes.judge({ view: view.id, number, hash, rowsRoot, count }, stored)
+  return votes.evaluate({ view: view.id, number, hash, rowsRoot, count }, stored)
 }

@@ -63,7 +63,7 @@ function step(given: Case): FeedStep {
     leftOutSinceMs: () => 0,
     leftAbove: (host) => given.left?.get(host) ?? Infinity,
     storedHead: Math.max(-1, ...hashes.keys()),
-    judge: (block) => ({ ...two, ...verdicts?.get(block) }),
+    evaluate: (block) => ({ ...two, ...verdicts?.get(block) }),
   }
   return nextStep(facts)
 }

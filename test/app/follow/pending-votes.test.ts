@@ -40,17 +40,20 @@ function said(
   return excerpt
 }
 
-const judge = (book: PendingVotes, number: number, branch = 'a'): RowsVerdict => {
+const evaluate = (book: PendingVotes, number: number, branch = 'a'): RowsVerdict => {
   const { rowsRoot, count } = leafOf(view, 'right')
-  return book.judge({ view, number, hash: namedHash(`${branch} ${number}`), rowsRoot, count }, [])
+  return book.evaluate(
+    { view, number, hash: namedHash(`${branch} ${number}`), rowsRoot, count },
+    [],
+  )
 }
 
 test('Hosts that signed exactly these rows agree, those that signed others differ', () => {
   const book = createPendingVotes({ runtime: 1 })
   book.add(said(A, 7), true)
   book.add(said(B, 7, { rows: 'wrong' }), false)
-  assert.deepEqual(judge(book, 7), { agreeing: [A], direct: [A], differing: [B] })
-  assert.deepEqual(judge(book, 8), { agreeing: [], direct: [], differing: [] })
+  assert.deepEqual(evaluate(book, 7), { agreeing: [A], direct: [A], differing: [B] })
+  assert.deepEqual(evaluate(book, 8), { agreeing: [], direct: [], differing: [] })
 })
 
 test('a Host that signed another block of the height neither agrees nor differs', () => {
@@ -58,8 +61,8 @@ test('a Host that signed another block of the height neither agrees nor differs'
   book.add(said(A, 7), false)
   book.add(said(B, 7, { branch: 'b', rows: 'wrong' }), false)
   const nobody = { agreeing: [], direct: [], differing: [] }
-  assert.deepEqual(judge(book, 7), { ...nobody, agreeing: [A] })
-  assert.deepEqual(judge(book, 7, 'b'), { ...nobody, differing: [B] })
+  assert.deepEqual(evaluate(book, 7), { ...nobody, agreeing: [A] })
+  assert.deepEqual(evaluate(book, 7, 'b'), { ...nobody, differing: [B] })
 })
 
 test('rows of another root, or of another number, are other rows', () => {
@@ -71,7 +74,7 @@ test('rows of another root, or of another number, are other rows', () => {
     { ...rows, count: 2 },
   ]
   for (const other of others)
-    assert.deepEqual(book.judge(other, []), { agreeing: [], direct: [], differing: [A] })
+    assert.deepEqual(book.evaluate(other, []), { agreeing: [], direct: [], differing: [A] })
 })
 
 test('the highest height that a Host signed is that, in whatever order it signed', () => {
@@ -89,7 +92,7 @@ test('what a Host signed of each of several Views counts for that one, at its he
   book.add(said(A, 7, { ids: [view, otherView] }), true)
   for (const id of [view, otherView]) {
     const rows = { ...leafOf(id, 'right'), number: 7, hash: namedHash('a 7') }
-    assert.deepEqual(book.judge(rows, []), { agreeing: [A], direct: [A], differing: [] })
+    assert.deepEqual(book.evaluate(rows, []), { agreeing: [A], direct: [A], differing: [] })
     assert.equal(book.highest(A, id), 7)
     const ranges = [
       [5, 6],
@@ -115,13 +118,13 @@ test('a Host that signed two results of one View has no vote', () => {
   const book = createPendingVotes({ runtime: 1 })
   book.add(said(A, 7), true)
   book.add(said(A, 7, { rows: 'wrong' }), true)
-  assert.deepEqual(judge(book, 7), { agreeing: [], direct: [], differing: [] })
+  assert.deepEqual(evaluate(book, 7), { agreeing: [], direct: [], differing: [] })
 })
 
 test('the same statement again, from whomever, is one vote', () => {
   const book = createPendingVotes({ runtime: 1 })
   for (const isDirect of [true, false, false]) book.add(said(A, 7), isDirect)
-  assert.deepEqual(judge(book, 7).agreeing, [A])
+  assert.deepEqual(evaluate(book, 7).agreeing, [A])
 })
 
 test('a statement says what is of its block, rows, runtime and Host, and of no more Views', () => {
@@ -156,37 +159,37 @@ test('that a Host said something else is not known, and is not its own word by t
 test('rows of another version of the runtime are not compared', () => {
   const book = createPendingVotes({ runtime: 1 })
   book.add(said(A, 7, { runtime: 2 }), true)
-  assert.deepEqual(judge(book, 7).agreeing, [])
+  assert.deepEqual(evaluate(book, 7).agreeing, [])
 })
 
 test('what a Host signed of a branch that it left does not count, whoever passes it on', () => {
   const book = createPendingVotes({ runtime: 1 })
   book.add(said(A, 7, { branch: 'old' }), true)
-  assert.deepEqual(judge(book, 7, 'old').agreeing, [A])
+  assert.deepEqual(evaluate(book, 7, 'old').agreeing, [A])
   book.retract(A, 6)
   book.add(said(A, 7), true)
   book.add(said(A, 7, { branch: 'old' }), false)
-  assert.deepEqual(judge(book, 7, 'old').agreeing, [])
-  assert.deepEqual(judge(book, 7).direct, [A])
+  assert.deepEqual(evaluate(book, 7, 'old').agreeing, [])
+  assert.deepEqual(evaluate(book, 7).direct, [A])
 })
 
 test('after a Host goes back it has said nothing itself above that height', () => {
   const book = createPendingVotes({ runtime: 1 })
   for (const number of [6, 7]) book.add(said(A, number), true)
   book.retract(A, 6)
-  assert.deepEqual(judge(book, 6).direct, [A])
-  assert.deepEqual(judge(book, 7), { agreeing: [A], direct: [], differing: [] })
+  assert.deepEqual(evaluate(book, 6).direct, [A])
+  assert.deepEqual(evaluate(book, 7), { agreeing: [A], direct: [], differing: [] })
   book.retract(A, null)
-  assert.deepEqual(judge(book, 6).direct, [])
+  assert.deepEqual(evaluate(book, 6).direct, [])
 })
 
 test('what only others pass on of a Host counts, and is not its own word', () => {
   const book = createPendingVotes({ runtime: 1 })
   book.add(said(A, 7), false)
-  assert.deepEqual(judge(book, 7), { agreeing: [A], direct: [], differing: [] })
+  assert.deepEqual(evaluate(book, 7), { agreeing: [A], direct: [], differing: [] })
   assert.equal(book.highest(A, view), -1)
   assert.equal(book.isKnown(said(A, 7), true), true)
-  assert.deepEqual(judge(book, 7).direct, [A])
+  assert.deepEqual(evaluate(book, 7).direct, [A])
   assert.equal(book.highest(A, view), 7)
 })
 
@@ -195,7 +198,7 @@ test('votes that are stored count like those that wait', () => {
   book.add(said(A, 7), true)
   const { rowsRoot, count } = leafOf(view, 'right')
   const rows = { view, number: 7, hash: namedHash('a 7'), rowsRoot, count }
-  assert.deepEqual(book.judge(rows, [said(B, 7)]).agreeing, [A, B])
+  assert.deepEqual(book.evaluate(rows, [said(B, 7)]).agreeing, [A, B])
 })
 
 test('the leaves of one statement are put together', () => {
@@ -216,7 +219,7 @@ test('what a Host signed by two versions of the runtime is kept apart', () => {
   const book = createPendingVotes({ runtime: 1 })
   const both = [said(A, 7), said(A, 7, { runtime: 2 })]
   for (const excerpt of both) book.add(excerpt, true)
-  assert.deepEqual(judge(book, 7).agreeing, [A])
+  assert.deepEqual(evaluate(book, 7).agreeing, [A])
   assert.deepEqual(book.take(7, namedHash('a 7')), both)
 })
 
@@ -225,7 +228,7 @@ test('statements about a stored block are taken out, those about others at its h
   book.add(said(A, 7), true)
   book.add(said(B, 7, { branch: 'b' }), true)
   assert.deepEqual(book.take(7, namedHash('a 7')), [said(A, 7)])
-  assert.deepEqual(judge(book, 7, 'b').agreeing, [])
+  assert.deepEqual(evaluate(book, 7, 'b').agreeing, [])
 })
 
 test('a Host fills 8,192 heights and no more, until lower ones are forgotten', () => {
@@ -242,7 +245,7 @@ test('a Host fills 8,192 heights and no more, until lower ones are forgotten', (
 test('a Host that signs branch after branch of a height keeps four of them', () => {
   const book = createPendingVotes({ runtime: 1 })
   for (let branch = 0; branch < 100; branch++) book.add(said(A, 7, { branch: `${branch}` }), true)
-  assert.deepEqual(judge(book, 7, '99').direct, [A])
+  assert.deepEqual(evaluate(book, 7, '99').direct, [A])
   const isKept = ['95', '96', '99'].map((branch) => book.isKnown(said(A, 7, { branch }), false))
   assert.deepEqual(isKept, [false, true, true])
 })
