@@ -193,7 +193,7 @@ function writeFrame(out: ByteWriter, frame: HostFrame): void {
 }
 
 /**
- * Decodes a frame; the bytes of rows and excerpts are parts of it, and are not looked into.
+ * Decodes a frame; the bytes of rows and excerpts are parts of it, and are not decoded.
  * @throws ServiceError `PRIMITIVES_MESSAGE_MALFORMED`.
  */
 export function decodeHostFrame(bytes: Uint8Array): HostFrame {

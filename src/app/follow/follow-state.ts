@@ -61,7 +61,7 @@ export interface FollowerParts {
 /** A stream of a Host, as the follower knows it. */
 export interface StreamSource {
   readonly peer: string
-  /** Aborted when the stream is given up. */
+  /** Aborted with the stream. */
   readonly signal: AbortSignal
   /** Called with who it is and how it has the Views. */
   readonly onWelcome: (welcome: Welcome) => void
@@ -129,7 +129,7 @@ export function createFollowerState(options: FollowerOptions, parts: FollowerPar
   }
 }
 
-/** Resolves once a condition holds, with false where the stream is given up first. */
+/** Resolves once a condition holds, with false where the stream is aborted first. */
 export async function untilChanged(
   state: FollowerState,
   { signal }: Pick<StreamSource, 'signal'>,
@@ -140,7 +140,7 @@ export async function untilChanged(
   return !state.isClosed && !signal.aborted
 }
 
-/** Lets everything that waits look at its condition again. */
+/** Lets everything that waits check its condition again. */
 export function noteChange(state: FollowerState): void {
   const { waiting } = state
   state.waiting = []

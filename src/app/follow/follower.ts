@@ -44,7 +44,7 @@ interface HostRole {
   readonly peer: string
   /** Views that it feeds. */
   readonly feeds: ReadonlySet<string>
-  /** It has nothing below this height: a View whose cursor ends there begins anew. */
+  /** It has nothing below this height: a View whose cursor ends there begins again. */
   readonly floor: number
 }
 
@@ -61,7 +61,7 @@ export interface RowFollower {
    * Host signed of it; else null.
    */
   unheard(view: string, host: string, sinceMs: number): number | null
-  /** Looks at what waits once more, since time passed or a stream ended. */
+  /** Checks again what waits, since time passed or a stream ended. */
   wake(): void
   close(): Promise<void>
 }

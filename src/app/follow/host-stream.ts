@@ -28,7 +28,7 @@ import { malformedMessage } from '../../primitives/wire.ts'
 export interface ReceivedBlock extends FollowedBlock {
   readonly view: string
   readonly parent: string
-  /** Rows as they are packed, not looked into; null where the View failed. */
+  /** Rows as they are packed, not decoded; null where the View failed. */
   readonly rows: { readonly count: number; readonly bytes: Uint8Array } | null
 }
 

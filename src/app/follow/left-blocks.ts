@@ -15,7 +15,7 @@ export interface LeftBlocks {
   removed(above: number): void
   /** The height up to which a Host has what is stored; Infinity where it did not say that anything gave way. */
   leftAbove(host: string): number
-  /** A Host begins anew, and says again what it does not have. */
+  /** A Host begins again, and says once more what it does not have. */
   forget(host: string): void
 }
 

@@ -16,9 +16,9 @@ export interface Patience {
   readonly unseenMs: number
   /** How long Hosts may take to contradict one at which the View failed. */
   readonly failedMs: number
-  /** How often missing blocks are looked for. */
+  /** How often missing blocks are checked for. */
   readonly missingCheckMs: number
-  /** How long none of the missing blocks may be stored before they are given up, beside `missingHostMs` for each Host. */
+  /** How long none of the missing blocks may be stored before the attempt ends, beside `missingHostMs` for each Host. */
   readonly missingIdleMs: number
   /** How long a Host may take to show whether it has missing blocks. */
   readonly missingHostMs: number

@@ -35,10 +35,10 @@ interface State {
 
 /** A hole is tried again after so long, and once a Host that may have it was connected since. */
 const retryMs = 600_000
-/** Holes of a View that are looked at, the lowest ones. */
+/** Holes of a View that are checked, the lowest ones. */
 const maxHoles = 1_000
 
-/** Looks for holes until it is closed. */
+/** Checks for holes until it is closed. */
 export function openRefill(options: RefillOptions, parts: RefillParts): Refill {
   const state: State = { options, parts, closing: new AbortController(), tried: new Map() }
   let running: Promise<void> | null = null

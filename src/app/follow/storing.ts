@@ -7,7 +7,7 @@ import { type FeedStep, nextStep } from './next-step.ts'
 import type { PendingBlock, PendingBlocks } from './pending-blocks.ts'
 import type { RowsVerdict } from './pending-votes.ts'
 
-/** Something changed: looks at what waits, now or once more. */
+/** Something changed: checks what waits, now or once more. */
 export function wake(state: FollowerState): void {
   state.isAwake = true
   noteChange(state)
@@ -150,7 +150,7 @@ function leftOutSinceMs({ leftOut }: FollowerState, { id }: KnownView, from: num
   return sinceMs
 }
 
-/** Another Host that sends the same block does not make it wait anew. */
+/** Another Host that sends the same block does not restart its wait. */
 function waitsSinceMs(
   { lowest }: FollowerState,
   { id }: KnownView,

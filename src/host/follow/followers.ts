@@ -55,7 +55,7 @@ export interface Followers {
 }
 
 /** As the protocol says. */
-const usualTimes: FollowTimes = { slowMs: 60_000, gapMs: 60_000, headMs: 15_000, lookMs: 750 }
+const usualTimes: FollowTimes = { slowMs: 60_000, gapMs: 60_000, headMs: 15_000, checkMs: 750 }
 /** How long a stopping Host waits for those that do not read. */
 const farewellMs = 500
 

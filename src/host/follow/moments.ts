@@ -1,5 +1,5 @@
 /**
- * Reading the store for followers: all that look in one turn of the event loop share a snapshot and what was found in it,
+ * Reading the store for followers: all that read in one turn of the event loop share a snapshot and what was found in it,
  * and those that catch up share a tenth of the time.
  */
 import type { RowStatement } from '../../row-votes/row-statement.ts'

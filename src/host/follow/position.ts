@@ -59,7 +59,7 @@ export function openPosition(
 }
 
 /**
- * The newest block of a cursor that is on the chain, looked for by halving: what lies below one that is, is as well. In a
+ * The newest block of a cursor that is on the chain, found by binary search: what lies below one that is, is as well. In a
  * cursor that jumps between branches, or over what is not stored yet, it may be a lower one.
  */
 function commonBlock(

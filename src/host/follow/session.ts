@@ -29,8 +29,8 @@ export interface FollowTimes {
   readonly gapMs: number
   /** How often the head is sent. */
   readonly headMs: number
-  /** How often seals and statements of others are looked for, and whether the Views are still served. */
-  readonly lookMs: number
+  /** How often seals and statements of others are checked for, and whether the Views are still served. */
+  readonly checkMs: number
 }
 
 interface SessionParts {
@@ -69,7 +69,7 @@ interface Live {
   /** Bytes that may be sent before credit arrives; below zero by less than a frame. */
   credit: number
   headAtMs: number
-  lookAtMs: number
+  checkAtMs: number
   /** Since when something waits for credit. */
   waitsSinceMs: number | null
   /** Whether there is more than was sent in one turn. */
@@ -132,13 +132,13 @@ export function createFollowSession(
           following,
           credit: open.windowBytes,
           headAtMs: nowMs,
-          lookAtMs: nowMs,
+          checkAtMs: nowMs,
           waitsSinceMs: null,
           isBehind: false,
           isOver: false,
         })
       } catch (error) {
-        if (!isLeaving(error)) throw error
+        if (!isStreamEnd(error)) throw error
         return 'left'
       } finally {
         parts.stopping.removeEventListener('abort', bell.ring)
@@ -148,7 +148,7 @@ export function createFollowSession(
 }
 
 /** Whether the stream has just ended, which nobody is to blame for. */
-function isLeaving(error: unknown): boolean {
+function isStreamEnd(error: unknown): boolean {
   return error instanceof Error && 'fault' in error && error.fault === null
 }
 
@@ -234,19 +234,19 @@ function endOf({ parts, times, waitsSinceMs }: Live): End | null {
 async function sendSome(live: Live): Promise<End | null> {
   const { channel, parts } = live
   const isStuck = live.waitsSinceMs !== null && live.credit <= 0
-  if (isStuck && performance.now() < Math.min(live.lookAtMs, live.headAtMs)) return null
-  const look = (moment: Moment): Plan => plan(live, moment)
+  if (isStuck && performance.now() < Math.min(live.checkAtMs, live.headAtMs)) return null
+  const planNext = (moment: Moment): Plan => plan(live, moment)
   const { frames, isMore, end } = await (live.isBehind
-    ? parts.moments.inTurn(look)
-    : parts.moments.soon(look))
+    ? parts.moments.inTurn(planNext)
+    : parts.moments.soon(planNext))
   for (const frame of frames) await send(channel, parts, frame)
   live.isBehind = isMore && live.credit > 0
   if (!live.isBehind) live.waitsSinceMs = isMore ? (live.waitsSinceMs ?? performance.now()) : null
   return end
 }
 
-function nextTurnMs({ headAtMs, lookAtMs, waitsSinceMs, times }: Live): number {
-  return Math.min(headAtMs, lookAtMs, (waitsSinceMs ?? Infinity) + times.slowMs)
+function nextTurnMs({ headAtMs, checkAtMs, waitsSinceMs, times }: Live): number {
+  return Math.min(headAtMs, checkAtMs, (waitsSinceMs ?? Infinity) + times.slowMs)
 }
 
 /** What is sent next: as much as credit and a few milliseconds allow. */
@@ -254,8 +254,8 @@ function plan(live: Live, moment: Moment): Plan {
   const { following, parts, times } = live
   const startedMs = performance.now()
   const frames: Sending[] = headIfDue(live, moment, startedMs)
-  if (startedMs >= live.lookAtMs) {
-    live.lookAtMs = startedMs + times.lookMs
+  if (startedMs >= live.checkAtMs) {
+    live.checkAtMs = startedMs + times.checkMs
     const isServed = following.positions.every(
       ({ view }) => parts.viewOf(view.id)?.slot === view.slot,
     )

@@ -173,7 +173,7 @@ test('seals of accepted Generators are kept with their block, before it is store
   assert.deepEqual(seals, [[sealOf(zero, generator)], [sealOf(one, generator)]])
 })
 
-test('a Host is asked to go on above what is stored, or anew where it has nothing that low', async (t) => {
+test('a Host is asked to go on above what is stored, or to begin again where it has none so low', async (t) => {
   const opened = await openTestFollower(t, {
     ...both,
     views: [madeView, otherView],

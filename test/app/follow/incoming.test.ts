@@ -263,7 +263,7 @@ test('more blocks are taken while all that wait fit, and then up to the equal pa
   assert.deepEqual([roomAt(50, 90), roomAt(51, 90)], [true, false])
 })
 
-test('a stream that is given up, or another takes the place of, waits for room no longer', async (t) => {
+test('a stream that is aborted, or another takes the place of, waits for room no longer', async (t) => {
   for (const isReplaced of [false, true]) {
     const opened = await openTestFollower(t, { ...both, maxPendingBytes: 1 })
     await connect(t, opened, B, { feeds: [] })
@@ -277,7 +277,7 @@ test('a stream that is given up, or another takes the place of, waits for room n
   }
 })
 
-test('rows that come once a stream is given up, or everything is closed, are not kept', async (t) => {
+test('rows that come once a stream is aborted, or everything is closed, are not kept', async (t) => {
   for (const isClosed of [false, true]) {
     const opened = await openTestFollower(t, { ...both, minimumHosts: 1 })
     const a = await connect(t, opened, A)

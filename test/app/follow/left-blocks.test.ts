@@ -33,7 +33,7 @@ test('a Host has what is stored again once it says so of the highest that it lef
     assert.equal(left.leftAbove(host), Infinity, 'nothing is stored above')
 })
 
-test('what a Host left is no longer left once it is removed, or the Host begins anew', () => {
+test('what a Host left is no longer left once it is removed, or the Host begins again', () => {
   const left = createLeftBlocks(openReportedHeights(null))
   left.leave('A', 7, 9)
   left.leave('B', 3, 9)

@@ -135,19 +135,19 @@ test('missing heights are asked for of a Host that has the highest of them', asy
   assert.deepEqual(filling.asked(), ['3 to 4'])
 })
 
-test('of the missing heights of a View the thousand lowest are looked at', async (t) => {
+test('of the missing heights of a View the thousand lowest are checked', async (t) => {
   const filling = await openFilling(t, [])
   const { state, check, asked } = filling
   const view = state.parts.views.find(madeView) ?? assert.fail('it is not known')
   const everyOther = Array.from({ length: 1_002 }, (_, index) => pendingBlock(2 * index + 1))
   await state.blocks.put(view, everyOther, null, { seals: () => [], excerpts: () => [] })
-  const looked: number[] = []
+  const checked: number[] = []
   filling.serving = (_, number) => {
-    looked.push(number)
+    checked.push(number)
     return null
   }
   await check()
-  assert.deepEqual([looked.length, looked[0], looked.at(-1), asked()], [1_000, 0, 1_998, []])
+  assert.deepEqual([checked.length, checked[0], checked.at(-1), asked()], [1_000, 0, 1_998, []])
 })
 
 test('what was asked for in vain is asked for again after ten minutes', async (t) => {
@@ -166,7 +166,7 @@ test('what was asked for in vain is asked for again after ten minutes', async (t
   assert.deepEqual(asked(), ['0 to 1', '0 to 1'])
 })
 
-test('what was filled and is missing anew is asked for at once', async (t) => {
+test('what was filled and is missing again is asked for at once', async (t) => {
   const { state, check, asked } = await openFilling(t, [0, 3])
   await check(10)
   await put(state, [1, 2])
@@ -177,7 +177,7 @@ test('what was filled and is missing anew is asked for at once', async (t) => {
   assert.deepEqual(asked(), ['1 to 2', '1 to 2'])
 })
 
-test('missing heights are given up after a while, which is longer the more Hosts there are', async (t) => {
+test('an attempt at missing heights ends after a while, which is longer the more Hosts there are', async (t) => {
   const { check, asked, awaited } = await openFilling(t, [2, 4], { peers: ['A', 'B'] })
   await check()
   assert.deepEqual([asked(), awaited()], [['0 to 1'], 2])
@@ -189,7 +189,7 @@ test('missing heights are given up after a while, which is longer the more Hosts
   assert.deepEqual([asked(), awaited()], [['0 to 1', '3 to 3'], 2])
 })
 
-test('missing heights that were given up are looked at as rarely as before', async (t) => {
+test('missing heights whose attempt ended are checked as rarely as before', async (t) => {
   const filling = await openFilling(t, [2], { peers: ['A', 'B'] })
   const { state, check, awaited } = filling
   const reading = t.mock.method(state.parts.store.reader, 'read')

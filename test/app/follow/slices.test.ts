@@ -94,7 +94,7 @@ test('the event loop goes on while the rows of a large block are read', async (t
   await storedTo(opened, 0)
 })
 
-test('a stream that is given up while its rows are read adds none of them', async (t) => {
+test('a stream that is aborted while its rows are read adds none of them', async (t) => {
   const { opened, block } = await openLarge(t)
   const stream = await connect(t, opened, host)
   const reading = stream.feed([block], true)

@@ -52,7 +52,7 @@ test('blocks that have their votes are stored and reported, and wait no longer',
   )
 })
 
-test('what comes while something is being stored is looked at afterwards', async (t) => {
+test('what comes while something is being stored is checked afterwards', async (t) => {
   const blocked = Promise.withResolvers<void>()
   const { state } = await openState(t, {}, ({ inTurn }) => ({
     inTurn: async (change) => {
@@ -71,7 +71,7 @@ test('what comes while something is being stored is looked at afterwards', async
   assert.deepEqual(storedHashes(state), [block.hash])
 })
 
-test('what waits is looked at by one at a time, however often something changes', async (t) => {
+test('what waits is checked by one at a time, however often something changes', async (t) => {
   let [active, most] = [0, 0]
   const { state } = await openState(t, {}, ({ inTurn }) => ({
     inTurn: (change) => {
@@ -88,7 +88,7 @@ test('what waits is looked at by one at a time, however often something changes'
   assert.equal(most, 1)
 })
 
-test('a stream that waits for room looks again whenever something changes', async (t) => {
+test('a stream that waits for room checks again whenever something changes', async (t) => {
   const { state } = await openState(t)
   let hasRoom = false
   const { signal } = new AbortController()

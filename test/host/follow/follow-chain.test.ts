@@ -97,7 +97,7 @@ describe('a cursor', () => {
     assert.deepEqual(rowsOf(client), heights(6, 106))
   })
 
-  it('of blocks that were pruned all is told so', async (t) => {
+  it('all of whose blocks were pruned is refused with where to begin', async (t) => {
     const room = await openFollowRoom(t, { retainBlocks: 6 })
     room.serve(view)
     room.followers.setChain({ floor: 106 })
@@ -200,7 +200,7 @@ describe('a follower', () => {
   })
 
   it('leaves a gap out that nothing fills for long', async (t) => {
-    const room = await openFollowRoom(t, { times: { gapMs: 50, lookMs: 10 } })
+    const room = await openFollowRoom(t, { times: { gapMs: 50, checkMs: 10 } })
     room.serve(view)
     const chain = engineChain(9)
     await room.put([...chain.slice(0, 2), ...chain.slice(7)])
@@ -210,7 +210,7 @@ describe('a follower', () => {
   })
 
   it('waits for what may come below the lowest block, and begins there where nothing does', async (t) => {
-    const room = await openFollowRoom(t, { times: { gapMs: 300, lookMs: 10 } })
+    const room = await openFollowRoom(t, { times: { gapMs: 300, checkMs: 10 } })
     room.serve(view)
     const chain = engineChain(4)
     await room.put(chain.slice(2))
@@ -241,8 +241,8 @@ describe('a follower', () => {
     assert.deepEqual(rowsOf(client), heights(6, 103))
   })
 
-  it('that is overtaken by pruning is told so', async (t) => {
-    const room = await openFollowRoom(t, { retainBlocks: 6, times: { lookMs: 10 } })
+  it('that is overtaken by pruning ends with an error', async (t) => {
+    const room = await openFollowRoom(t, { retainBlocks: 6, times: { checkMs: 10 } })
     room.serve(view)
     const chain = engineChain(12)
     await room.put(chain.slice(0, 6))

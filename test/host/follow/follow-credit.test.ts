@@ -54,7 +54,7 @@ const faults = (room: FollowRoom, fault: string): Promise<number> =>
 
 describe('credit', () => {
   it('is spent by frames; without any only the head comes', async (t) => {
-    const room = await withRows(t, 3, { times: { headMs: 20, lookMs: 3_600_000 } })
+    const room = await withRows(t, 3, { times: { headMs: 20, checkMs: 3_600_000 } })
     const client = await room.follow({ views: [view], from: 100, windowBytes: 1, grants: false })
     const heads = (): number => client.frames.filter(({ kind }) => kind === 'head').length
     const afterHeads = async (count: number): Promise<string[]> => {
@@ -70,8 +70,8 @@ describe('credit', () => {
   })
 
   it('sends what waits for it when it comes, whatever else happens', async (t) => {
-    const [headMs, lookMs, slowMs] = [3_600_000, 3_600_000, 3_600_000]
-    const room = await withRows(t, 3, { times: { headMs, lookMs, slowMs } })
+    const [headMs, checkMs, slowMs] = [3_600_000, 3_600_000, 3_600_000]
+    const room = await withRows(t, 3, { times: { headMs, checkMs, slowMs } })
     const client = await room.follow({ views: [view], from: 100, windowBytes: 1, grants: false })
     await client.until(() => kinds(client).includes('seals'))
     await client.credit(client.costs())
@@ -111,7 +111,7 @@ describe('credit', () => {
   })
 
   it('need not come while nothing waits', async (t) => {
-    const room = await openFollowRoom(t, { times: { slowMs: 50, headMs: 20, lookMs: 10 } })
+    const room = await openFollowRoom(t, { times: { slowMs: 50, headMs: 20, checkMs: 10 } })
     room.expect(view)
     await room.put(engineChain(1))
     const client = await room.follow({ views: [view], from: 100, windowBytes: 0, grants: false })
@@ -228,7 +228,7 @@ const anyFrame = fc.oneof(
 describe('a session', () => {
   it('survives whatever applications send, and serves the next one', async (t) => {
     const limits = { ...noBans, requestsPerSecond: 10_000 }
-    const room = await withRows(t, 5, { limits, times: { headMs: 5, lookMs: 5 } })
+    const room = await withRows(t, 5, { limits, times: { headMs: 5, checkMs: 5 } })
     const chain = engineChain(5)
     const hashes = new Map(chain.map(({ header: { number, hash } }) => [number, hash]))
     const raw = await openRawPeer(t)

@@ -9,7 +9,7 @@ import { hasSigned, heights, kinds, logs, untilSigned } from './support/follow-c
 import { type FollowRoom, openFollowRoom } from './support/follow-room.ts'
 
 const [followed, other] = [logs(1), logs(2)]
-const times = { lookMs: 20 }
+const times = { checkMs: 20 }
 
 /** What another Host signs of the same rows. */
 function copied({ store }: FollowRoom, height: number, name: string): RowStatement {
@@ -42,7 +42,7 @@ describe('a follower', () => {
 
   it('gets what this Host signed while that is being stored, once', async (t) => {
     const { promise: storing, resolve } = Promise.withResolvers<void>()
-    const longer = { lookMs: 3_600_000, headMs: 3_600_000 }
+    const longer = { checkMs: 3_600_000, headMs: 3_600_000 }
     const room = await openFollowRoom(t, { times: longer, storing })
     room.serve(followed)
     await room.put(engineChain(1))

@@ -66,7 +66,7 @@ describe('an application that follows a View', () => {
   })
 
   it('gets at once blocks with which a View is done as they are stored', async (t) => {
-    const room = await openFollowRoom(t, { times: { lookMs: 3_600_000, headMs: 3_600_000 } })
+    const room = await openFollowRoom(t, { times: { checkMs: 3_600_000, headMs: 3_600_000 } })
     const query = `Log(filter: {address: "0x${'ab'.repeat(20)}"}) { address }`
     const view = hostedView({ slot: 1, query, sdl: 'type None { address: String }' })
     room.serve(view)
@@ -189,7 +189,7 @@ describe('an application that follows a View', () => {
   })
 
   it('is told when a View is removed, and when the Host stops', async (t) => {
-    const room = await openFollowRoom(t, { times: { lookMs: 20 } })
+    const room = await openFollowRoom(t, { times: { checkMs: 20 } })
     const [kept, removed] = [logs(1), logs(2)]
     for (const view of [kept, removed]) room.expect(view)
     const both = await room.follow({ views: [kept, removed] })

@@ -27,7 +27,7 @@ async function openMoments(
   return { moments, fresh, passing }
 }
 
-test('those that look in one turn share a snapshot, and later ones get another', async (t) => {
+test('those that read in one turn share a snapshot, and later ones get another', async (t) => {
   const { moments, passing } = await openMoments(t)
   const uses = [1, 2, 3].map(() => moments.soon(passing(0)))
   const [first, ...others] = await Promise.all(uses)
@@ -36,7 +36,7 @@ test('those that look in one turn share a snapshot, and later ones get another',
   assert.notEqual(await moments.inTurn(passing(0)), await moments.inTurn(passing(0)))
 })
 
-test('those that look once 10 ms are over get the next turn of the event loop', async (t) => {
+test('those that read once 10 ms are over get the next turn of the event loop', async (t) => {
   const { moments, passing } = await openMoments(t)
   const [first, second, third, last] = await Promise.all(
     [9, 1, 9, 0].map((ms) => moments.soon(passing(ms))),

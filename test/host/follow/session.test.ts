@@ -1,4 +1,4 @@
-/** When a session looks at the store, what it sends then, and when it ends: at a clock that the test moves. */
+/** When a session reads the store, what it sends then, and when it ends: at a clock that the test moves. */
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { getEventListeners } from 'node:events'
@@ -26,7 +26,7 @@ import { hostedView } from '../views/support/engine-room.ts'
 import { trustRows } from './support/follow-checks.ts'
 
 const view = hostedView()
-const times: FollowTimes = { slowMs: 1_000, gapMs: 60_000, headMs: 60_000, lookMs: 400 }
+const times: FollowTimes = { slowMs: 1_000, gapMs: 60_000, headMs: 60_000, checkMs: 400 }
 
 interface SessionSetup {
   readonly times?: Partial<FollowTimes>
@@ -60,8 +60,8 @@ async function open(t: TestContext, setup: SessionSetup = {}) {
   let nowMs = 0
   t.mock.method(performance, 'now', () => nowMs)
   t.mock.timers.enable({ apis: ['setTimeout'] })
-  /** What each look at the store was followed by. */
-  const looks: { readonly how: 'soon' | 'inTurn'; readonly frames: string[] }[] = []
+  /** What each read of the store was followed by. */
+  const reads: { readonly how: 'soon' | 'inTurn'; readonly frames: string[] }[] = []
   let costs = 0
   const incoming = new PassThrough({ objectMode: true })
   const frames = incoming.iterator()
@@ -76,16 +76,16 @@ async function open(t: TestContext, setup: SessionSetup = {}) {
       const frame = decodeHostFrame(bytes)
       const isFree = ['welcome', 'head', 'error'].includes(frame.kind)
       if (!isFree) costs += encodeHostFrame(frame).length
-      looks.at(-1)?.frames.push(frame.kind === 'error' ? frame.error : frame.kind)
+      reads.at(-1)?.frames.push(frame.kind === 'error' ? frame.error : frame.kind)
     },
     close: async () => undefined,
     abort: () => undefined,
   }
   const moments = createMoments(store.reader, new Map())
-  const looking =
+  const reading =
     <T>(how: 'soon' | 'inTurn', use: (moment: Moment) => T) =>
     (moment: Moment): T => {
-      looks.push({ how, frames: [] })
+      reads.push({ how, frames: [] })
       const standing: Moment['standing'] = (of) => {
         nowMs += standingMs
         return moment.standing(of)
@@ -99,8 +99,8 @@ async function open(t: TestContext, setup: SessionSetup = {}) {
     { ...times, ...setup.times },
     {
       moments: {
-        soon: (use) => moments.soon(looking('soon', use)),
-        inTurn: (use) => moments.inTurn(looking('inTurn', use)),
+        soon: (use) => moments.soon(reading('soon', use)),
+        inTurn: (use) => moments.inTurn(reading('inTurn', use)),
       },
       metrics: createFollowMetrics(new Registry(), () => 1),
       proof: Buffer.from('proof'),
@@ -115,9 +115,9 @@ async function open(t: TestContext, setup: SessionSetup = {}) {
   const say = (frame: ApplicationFrame): void => void incoming.write(encodeApplicationFrame(frame))
   /** What the session does until it waits. */
   const settled = async (): Promise<void> => {
-    for (let [turns, before] = [0, looks.length]; turns < 10; turns++) {
+    for (let [turns, before] = [0, reads.length]; turns < 10; turns++) {
       await nextTurn()
-      if (looks.length > before) [turns, before] = [0, looks.length]
+      if (reads.length > before) [turns, before] = [0, reads.length]
     }
   }
   say({ kind: 'open', views: [{ view: view.id, cursor, withRows }], from, windowBytes })
@@ -155,65 +155,65 @@ async function open(t: TestContext, setup: SessionSetup = {}) {
     serve: (other: HostedView | undefined) => {
       served = other
     },
-    /** The looks since it was asked last. */
-    looks: () => looks.splice(0),
+    /** The reads since it was asked last. */
+    reads: () => reads.splice(0),
   }
 }
 
-/** So many looks that found nothing to send. */
+/** So many reads that found nothing to send. */
 const nothing = (count: number) =>
   Array.from({ length: count }, () => ({ how: 'soon', frames: [] }))
 const soon = (...frames: string[]) => [{ how: 'soon', frames }]
 
-test('a session looks when it is rung for and when something is due, and never between', async (t) => {
-  const { store, looks, ring, pass } = await open(t, { times: { headMs: 1_000, lookMs: 400 } })
+test('a session reads when it is rung for and when something is due, and never between', async (t) => {
+  const { store, reads, ring, pass } = await open(t, { times: { headMs: 1_000, checkMs: 400 } })
   const all = ['head', ...Array.from({ length: 3 }, () => ['seals', 'rows']).flat()]
-  assert.deepEqual(looks(), [...soon('welcome'), ...soon(...all)])
+  assert.deepEqual(reads(), [...soon('welcome'), ...soon(...all)])
   await pass(399)
-  assert.deepEqual(looks(), [])
+  assert.deepEqual(reads(), [])
   await pass(1)
-  assert.deepEqual(looks(), nothing(1))
+  assert.deepEqual(reads(), nothing(1))
   await store.putSeals(2, [opaqueSeal(2, 'main', '03'.repeat(33))])
   await ring()
-  assert.deepEqual(looks(), nothing(1), 'seals of blocks that were sent are looked for when due')
+  assert.deepEqual(reads(), nothing(1), 'seals of blocks that were sent are checked for when due')
   await pass(399)
-  assert.deepEqual(looks(), [])
+  assert.deepEqual(reads(), [])
   await pass(1)
-  assert.deepEqual(looks(), soon('seals'))
+  assert.deepEqual(reads(), soon('seals'))
   await pass(199)
-  assert.deepEqual(looks(), [])
+  assert.deepEqual(reads(), [])
   await pass(1)
-  assert.deepEqual(looks(), soon('head'))
+  assert.deepEqual(reads(), soon('head'))
 })
 
 test('seals are sent for blocks that an application has, and for none below where it begins', async (t) => {
-  const { looks } = await open(t, { from: 2 })
-  assert.deepEqual(looks(), [...soon('welcome'), ...soon('head', 'seals', 'rows')])
+  const { reads } = await open(t, { from: 2 })
+  assert.deepEqual(reads(), [...soon('welcome'), ...soon('head', 'seals', 'rows')])
   t.mock.reset()
   const { number, hash } = opaqueBlock(2, 5).header
   const again = await open(t, { cursor: [{ number, hash }] })
-  assert.deepEqual(again.looks(), [
+  assert.deepEqual(again.reads(), [
     ...soon('welcome'),
     ...soon('head', ...Array.from({ length: 3 }, () => 'seals')),
   ])
 })
 
-test('a session that waits for credit looks only when something else is due', async (t) => {
-  const { looks, ring, pass, credit, costs } = await open(t, { windowBytes: 1 })
-  assert.deepEqual(looks(), [...soon('welcome'), ...soon('head', 'seals')])
+test('a session that waits for credit reads only when something else is due', async (t) => {
+  const { reads, ring, pass, credit, costs } = await open(t, { windowBytes: 1 })
+  assert.deepEqual(reads(), [...soon('welcome'), ...soon('head', 'seals')])
   await ring()
   await credit(costs() - 1)
-  assert.deepEqual(looks(), [])
+  assert.deepEqual(reads(), [])
   await pass(399)
   await ring()
-  assert.deepEqual(looks(), [])
+  assert.deepEqual(reads(), [])
   await pass(1)
-  assert.deepEqual(looks(), nothing(1))
+  assert.deepEqual(reads(), nothing(1))
   await credit(1)
-  assert.deepEqual(looks(), soon('rows'))
+  assert.deepEqual(reads(), soon('rows'))
 })
 
-test('a session ends once something has waited a second for credit, however often it looks', async (t) => {
+test('a session ends once something has waited a second for credit, however often it reads', async (t) => {
   const { pass, credit, costs, ended } = await open(t, { windowBytes: 1 })
   const seals = costs()
   await pass(999)
@@ -228,13 +228,13 @@ test('a session ends once something has waited a second for credit, however ofte
 })
 
 test('a session without credit goes on until something waits, which it sees at once', async (t) => {
-  const { looks, put, ring, pass, ended } = await open(t, { blocks: 0, windowBytes: 0 })
+  const { reads, put, ring, pass, ended } = await open(t, { blocks: 0, windowBytes: 0 })
   await pass(5_000)
   assert.equal(ended(), null)
-  looks()
+  reads()
   await put(0)
   await ring()
-  assert.deepEqual(looks(), nothing(1))
+  assert.deepEqual(reads(), nothing(1))
   await pass(999)
   assert.equal(ended(), null)
   await pass(1)
@@ -242,8 +242,8 @@ test('a session without credit goes on until something waits, which it sees at o
 })
 
 test('a session reads half a megabyte at a time, the rest when its turn comes', async (t) => {
-  const { looks } = await open(t, { blocks: 7, rowBytes: 180_000 })
-  const rows = looks().map(({ how, frames }) => [
+  const { reads } = await open(t, { blocks: 7, rowBytes: 180_000 })
+  const rows = reads().map(({ how, frames }) => [
     how,
     frames.filter((kind) => kind === 'rows').length,
   ])
@@ -256,8 +256,8 @@ test('a session reads half a megabyte at a time, the rest when its turn comes', 
 })
 
 test('a session takes three milliseconds at a time, the rest when its turn comes', async (t) => {
-  const { looks } = await open(t, { blocks: 2, standingMs: 3, withRows: false })
-  const [, first, ...others] = looks()
+  const { reads } = await open(t, { blocks: 2, standingMs: 3, withRows: false })
+  const [, first, ...others] = reads()
   assert.deepEqual(first, { how: 'soon', frames: ['head', 'seals'] })
   assert.ok(others.every(({ how, frames }) => how === 'inTurn' && frames.length <= 1))
   assert.deepEqual(
@@ -268,13 +268,13 @@ test('a session takes three milliseconds at a time, the rest when its turn comes
 
 test('a session ends when it finds that its View is served no longer, or from another place', async (t) => {
   for (const other of [undefined, { ...view, slot: 7 }]) {
-    const { looks, pass, ring, serve, running } = await open(t)
-    looks()
+    const { reads, pass, ring, serve, running } = await open(t)
+    reads()
     serve(other)
     await ring()
-    assert.deepEqual(looks(), nothing(1))
+    assert.deepEqual(reads(), nothing(1))
     await pass(400)
-    assert.deepEqual(looks(), soon('unknown'))
+    assert.deepEqual(reads(), soon('unknown'))
     assert.equal(await running, 'unknown')
     t.mock.reset()
   }
@@ -282,15 +282,15 @@ test('a session ends when it finds that its View is served no longer, or from an
 
 test('nothing of a session stays once its application has left or its Host stops', async (t) => {
   for (const end of ['left', 'unavailable']) {
-    const { stopping, leave, running, looks, pass } = await open(t)
+    const { stopping, leave, running, reads, pass } = await open(t)
     assert.equal(getEventListeners(stopping.signal, 'abort').length, 1)
     if (end === 'left') leave()
     else stopping.abort()
     assert.equal(await running, end)
     assert.deepEqual(getEventListeners(stopping.signal, 'abort'), [])
-    looks()
+    reads()
     await pass(60_000)
-    assert.deepEqual(looks(), [])
+    assert.deepEqual(reads(), [])
     t.mock.reset()
   }
 })
