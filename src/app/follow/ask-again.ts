@@ -1,9 +1,10 @@
 /** Which Hosts are asked again for what they have and signed, and when. */
+import { backoffMs } from '../../primitives/backoff.ts'
 import { serves } from './feeders.ts'
 import type { Links } from './link-state.ts'
 
-/** Each time that a Host is asked in vain for a signature doubles the time to the next, up to so often. */
-const maxDoublings = 5
+/** The wait of a Host that is asked in vain for a signature doubles each time, up to so many times the first. */
+const longestWait = 32
 
 /**
  * Opens another stream to Hosts of which a block lacks the signature: each begins with all that was signed of what is not
@@ -13,6 +14,7 @@ const maxDoublings = 5
 export function askAgain({ links, options, parts, feeding }: Links): void {
   const { views, patience } = options
   const { unheardMs, askServedMs } = patience
+  const waits = { minMs: unheardMs, maxMs: longestWait * unheardMs }
   const nowMs = performance.now()
   for (const link of links) {
     const { isOpen, identity, head, openedMs, changingRole } = link
@@ -26,7 +28,8 @@ export function askAgain({ links, options, parts, feeding }: Links): void {
     const openMs = nowMs - openedMs
     const isHeard = !views.some(isUnheard)
     if (isHeard) link.unheardAsks = 0
-    const isDue = !isHeard && openMs >= unheardMs * 2 ** Math.min(link.unheardAsks, maxDoublings)
+    const waitMs = backoffMs(waits, link.unheardAsks + 1, 1)
+    const isDue = !isHeard && openMs >= waitMs
     if (isDue) link.unheardAsks += 1
     if (isDue || (openMs >= askServedMs && views.some(isMissed)))
       changingRole.abort(new Error('it is asked again for what it has and signed'))
