@@ -7,6 +7,7 @@ import { type TestContext, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { App } from '../../src/app/app.ts'
 import type { HostFrame } from '../../src/follow/host-frames.ts'
+import { decodeStatementExcerpt } from '../../src/row-votes/statement-excerpt.ts'
 import { namedHash } from '../support/chain/opaque-blocks.ts'
 import { createMadeChain, type MadeBlock, type MadeChain } from './support/made-chain.ts'
 import { type MadeHost, madeExcerpt, openMadeHost } from './support/made-host.ts'
@@ -147,7 +148,16 @@ test('a Host that names another block at each of 1,000 heights lets nothing begi
   const shown = createShownChain()
   shown.show(chain.blocks())
   const honest = [await openMadeHost(t, { chain }), await openMadeHost(t, { chain })]
-  const liar = await openMadeHost(t, { chain: { ...chain, ...shown } })
+  let named = Promise.withResolvers<void>()
+  const liar = await openMadeHost(t, {
+    chain: { ...chain, ...shown },
+    replace: (frame) => {
+      const isLast =
+        frame.kind === 'statement' && decodeStatementExcerpt(frame.excerpt).blockNumber === 999
+      if (isLast) named.resolve()
+      return [frame]
+    },
+  })
   const options = {
     path: await temporaryFolder(t),
     hosts: [...honest, liar],
@@ -163,7 +173,8 @@ test('a Host that names another block at each of 1,000 heights lets nothing begi
   shown.show(chain.blocks().map((each) => ({ ...each, hash: namedHash(`no ${each.hash}`) })))
   for (let height = 1_000; height < 1_005; height++) {
     liar.drop()
-    await delay(400)
+    named = Promise.withResolvers()
+    await named.promise
     chain.grow(1)
     await untilState(app, (state) => topOf(state) === height)
   }
