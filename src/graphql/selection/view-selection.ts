@@ -38,7 +38,7 @@ import { createOpenedViews } from '../rows/opened-views.ts'
 import { type Hint, hintOf } from '../scan/index-hint.ts'
 import { selectRows } from '../scan/select-rows.ts'
 import { createSchema, entitiesByName } from '../schema/schema.ts'
-import { asQueryMistake, queryMistake } from './query-mistake.ts'
+import { asQueryError, queryError } from './query-error.ts'
 
 /** Compiles the queries of Views for one chain. */
 export interface ViewSelector {
@@ -152,7 +152,7 @@ function compileList(chain: Chain, written: DocumentNode): ListPlan {
     checkFields(written)
     const document = rewriteDocument(written, schema, network)
     const [error] = validateDocument(schema, document)
-    if (error !== undefined) throw queryMistake(schema, document, error)
+    if (error !== undefined) throw queryError(schema, document, error)
     const [operation] = document.definitions
     invariant(operation?.kind === Kind.OPERATION_DEFINITION, 'a View has one operation')
     const input = { operation, fragments: new Map(), shape: {}, omitted: new Set<string>() }
@@ -160,11 +160,11 @@ function compileList(chain: Chain, written: DocumentNode): ListPlan {
     invariant(field?.type === 'list', 'a View reads a collection')
     return field.list
   } catch (error) {
-    throw asQueryMistake(schema, written, error)
+    throw asQueryError(schema, written, error)
   }
 }
 
-/** Reads all arguments once, over no block: what only shows then is a mistake of the query as well. */
+/** Reads all arguments once, over no block: what only shows then is an error of the query as well. */
 function readHint(chain: Chain, written: DocumentNode, list: ListPlan): Hint {
   const account = createMemoryPool(blockLimits).openAccount()
   const budget = createQueryBudget(blockLimits, { ...chain, account, signal: undefined })
@@ -174,7 +174,7 @@ function readHint(chain: Chain, written: DocumentNode, list: ListPlan): Hint {
     const isList = list.type === 'rows'
     return isList ? hintOf(list.entity, rowRequest(run, list).condition) : { type: 'all' }
   } catch (error) {
-    throw asQueryMistake(chain.schema, written, error)
+    throw asQueryError(chain.schema, written, error)
   }
 }
 

@@ -19,7 +19,7 @@ import { wrongNode } from '../../views/source-text.ts'
 import { foldOf, isGroupField } from '../catalog/spelling.ts'
 
 /** The refusal of a View's query, from what validation or compilation found first. */
-export function queryMistake(
+export function queryError(
   schema: GraphQLSchema,
   document: DocumentNode,
   error: GraphQLError,
@@ -29,13 +29,13 @@ export function queryMistake(
   return wrongNode('query', node, error.message, accepted ?? 'Compare it with docs/graphql.md.')
 }
 
-/** Like `queryMistake` for what is thrown while a query is read; anything but a GraphQLError stays as it is. */
-export function asQueryMistake(
+/** Like `queryError` for what is thrown while a query is read; anything but a GraphQLError stays as it is. */
+export function asQueryError(
   schema: GraphQLSchema,
   document: DocumentNode,
   error: unknown,
 ): unknown {
-  return error instanceof GraphQLError ? queryMistake(schema, document, error) : error
+  return error instanceof GraphQLError ? queryError(schema, document, error) : error
 }
 
 /** What may stand at a node instead; undefined where no type says so. */
