@@ -3,8 +3,8 @@
 import { ServiceError } from '../../errors.ts'
 import { fromPlainError } from '../../plain-error.ts'
 import type { FromChild, ToChild } from '../child/messages.ts'
+import { createJobScheduler, type JobScheduler, type Priority } from './job-scheduler.ts'
 import type { JobEnd, LensMetrics } from './metrics.ts'
-import { createTurns, type Priority, type Turns } from './turns.ts'
 
 /** A piece of work for the worker of `openLensProcess`. */
 export interface LensJob {
@@ -86,7 +86,7 @@ const silenceMs = 5_000
 
 interface State {
   readonly parts: Parts
-  readonly turns: Turns<PendingJob>
+  readonly scheduler: JobScheduler<PendingJob>
   readonly suspects: PendingJob[]
   readonly running: Map<number, PendingJob>
   readonly free: Set<number>
@@ -97,7 +97,7 @@ interface State {
 export function createLensJobs(threads: number, parts: Parts): LensJobs {
   const state: State = {
     parts,
-    turns: createTurns(threads),
+    scheduler: createJobScheduler(threads),
     suspects: [],
     running: new Map(),
     free: new Set(),
@@ -105,7 +105,7 @@ export function createLensJobs(threads: number, parts: Parts): LensJobs {
   }
   return {
     get waiting() {
-      return state.turns.size + state.suspects.length
+      return state.scheduler.size + state.suspects.length
     },
     get running() {
       return state.running.size
@@ -121,7 +121,11 @@ export function createLensJobs(threads: number, parts: Parts): LensJobs {
     },
     died: (error, blame) => died(state, error, blame),
     failAll(error, outcome) {
-      const jobs = [...state.running.values(), ...state.suspects.splice(0), ...state.turns.clear()]
+      const jobs = [
+        ...state.running.values(),
+        ...state.suspects.splice(0),
+        ...state.scheduler.clear(),
+      ]
       for (const pending of jobs) fail(state, pending, error, outcome)
     },
   }
@@ -142,7 +146,7 @@ function add(state: State, job: LensJob): Promise<LensResult> {
     beganAt: 0,
     silence: undefined,
   }
-  state.turns.add(pending)
+  state.scheduler.add(pending)
   const abort = (): void => {
     fail(state, pending, signal?.reason, 'aborted')
     withdraw(state, pending)
@@ -153,7 +157,7 @@ function add(state: State, job: LensJob): Promise<LensResult> {
 
 /** Takes an aborted job out, wherever it is. */
 function withdraw(state: State, pending: PendingJob): void {
-  state.turns.remove(pending)
+  state.scheduler.remove(pending)
   const index = state.suspects.indexOf(pending)
   if (index >= 0) state.suspects.splice(index, 1)
   for (const [thread, running] of state.running)
@@ -172,10 +176,10 @@ function beginAll(state: State): void {
 }
 
 /** A suspect runs with nothing beside it. */
-function nextJob({ suspects, running, turns }: State): PendingJob | undefined {
+function nextJob({ suspects, running, scheduler }: State): PendingJob | undefined {
   const jobs = [...running.values()]
   if (suspects.length > 0) return jobs.length === 0 ? suspects.shift() : undefined
-  return jobs.some(({ isSuspect }) => isSuspect) ? undefined : turns.next(jobs)
+  return jobs.some(({ isSuspect }) => isSuspect) ? undefined : scheduler.next(jobs)
 }
 
 function send(
@@ -212,7 +216,7 @@ function finish(state: State, message: Extract<FromChild, { kind: 'outcome' }>):
   const pending = state.running.get(thread)
   if (pending?.id !== id) return
   pending.processorMs += processorMs
-  state.turns.charge(pending.view, processorMs)
+  state.scheduler.charge(pending.view, processorMs)
   if (outcome.kind === 'missing' && !pending.isSettled && define(state, thread, pending)) return
   state.running.delete(thread)
   if (isFree) state.free.add(thread)
@@ -237,8 +241,8 @@ function died(state: State, error: Error, blame: boolean): void {
   state.free.clear()
   for (const pending of victims) {
     clearTimeout(pending.silence)
-    // A job that ends the process has taken its turn as well.
-    state.turns.charge(pending.view, performance.now() - pending.beganAt)
+    // A job that ends the process has used its time as well.
+    state.scheduler.charge(pending.view, performance.now() - pending.beganAt)
     const isRepeatable = pending.job.onPiece === undefined
     if (!isRepeatable || (blame && victims.length === 1)) fail(state, pending, error)
     else if (!pending.isSettled) {

@@ -1,7 +1,7 @@
 /** What is counted of the lens processes of a program. */
 import { Counter, type Registry } from 'prom-client'
 import { declareScrapedGauges } from '../../scraped-gauge.ts'
-import type { Priority } from './turns.ts'
+import type { Priority } from './job-scheduler.ts'
 
 /** How a job ended: with a result, by its own fault, at a limit of time or memory, or aborted. */
 export type JobEnd = 'done' | 'failed' | 'limited' | 'died' | 'aborted'

@@ -7,13 +7,13 @@ import { ServiceError } from '../../errors.ts'
 const priorities = ['live', 'query', 'backfill'] as const
 export type Priority = (typeof priorities)[number]
 
-interface TurnJob {
+interface ScheduledJob {
   /** Key of the View. */
   readonly view: string
   readonly priority: Priority
 }
 
-export interface Turns<J extends TurnJob> {
+export interface JobScheduler<J extends ScheduledJob> {
   /** @throws ServiceError `LENS_BUSY` where too much of the View waits. */
   add(job: J): void
   /** Takes out a job that waits; false where it does not. */
@@ -33,7 +33,7 @@ const maxWaiting = 1_000
 const maxRemembered = 1_000
 
 /** `threads` is how many jobs may be under way. */
-export function createTurns<J extends TurnJob>(threads: number): Turns<J> {
+export function createJobScheduler<J extends ScheduledJob>(threads: number): JobScheduler<J> {
   const waiting = new Map<Priority, Map<string, J[]>>(priorities.map((each) => [each, new Map()]))
   const used = new Map<string, number>()
   /** What the View that was last chosen had used: one that comes back begins there, with no credit. */
