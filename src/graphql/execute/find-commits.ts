@@ -4,8 +4,8 @@
  */
 import type { FieldNode } from 'graphql'
 import { blockSections, type Section } from '../../primitives/collections.ts'
-import { visitInTurn } from '../budget/in-turn.ts'
 import { refusal } from '../budget/limits.ts'
+import { visitYielding } from '../budget/yielding-loop.ts'
 import { noAliases } from '../filter/filter.ts'
 import { type Arguments, toListRequest, wholeNumber } from '../filter/list-request.ts'
 import type { NamedField, RootField } from '../plan/plan.ts'
@@ -45,7 +45,7 @@ async function addVersions(
   section: Section,
   fields: readonly NamedField[],
 ): Promise<void> {
-  await visitInTurn(budget, rows, (row) => {
+  await visitYielding(budget, rows, (row) => {
     budget.addRows(1)
     found.push(...versionTexts(row, section, fields))
   })

@@ -4,8 +4,8 @@
  */
 import { invariant } from '../../errors.ts'
 import type { JsonValue } from '../../views/row-values.ts'
-import { visitInTurn } from '../budget/in-turn.ts'
 import type { MemoryReservation } from '../budget/query-budget.ts'
+import { visitYielding } from '../budget/yielding-loop.ts'
 import type { Entity } from '../catalog/entity.ts'
 import { foldOf } from '../catalog/spelling.ts'
 import { noAliases } from '../filter/filter.ts'
@@ -129,7 +129,7 @@ async function addLate(
   const { budget } = run.session
   const selected = await selectAmong(budget, entity, rows, part.request)
   if (part.inner === null) {
-    await visitInTurn(budget, selected, (row) => addRow(part, row, running))
+    await visitYielding(budget, selected, (row) => addRow(part, row, running))
     return
   }
   const { list, index } = part.inner

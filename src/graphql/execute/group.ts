@@ -5,8 +5,8 @@
  */
 import { isObject } from '../../json-object.ts'
 import type { JsonValue } from '../../views/row-values.ts'
-import { visitInTurn } from '../budget/in-turn.ts'
 import type { MemoryReservation } from '../budget/query-budget.ts'
+import { visitYielding } from '../budget/yielding-loop.ts'
 import { findAttribute } from '../catalog/entity.ts'
 import { type AliasScope, noAliases, toCondition } from '../filter/filter.ts'
 import { everyRow, type ListRequest, toListRequest } from '../filter/list-request.ts'
@@ -74,7 +74,7 @@ async function groupsOfRows(
   const wanted = { ...everyRow, condition: request.condition }
   const matching = await selectAmong(budget, list.entity, rows, wanted)
   const feed: Feed = async (add, keys) => {
-    await visitInTurn(budget, matching, (row) => {
+    await visitYielding(budget, matching, (row) => {
       budget.countDocuments(1, keys)
       add(row)
     })
@@ -118,7 +118,7 @@ async function makeGroups(
     },
     selection.keys.length + folds.reduce((sum, fold) => sum + fold.comparisons, 0),
   )
-  await visitInTurn(budget, groups.values(), async (group) => {
+  await visitYielding(budget, groups.values(), async (group) => {
     for (const [index, fold] of folds.entries()) {
       group.aggregates[index] = await fold.finish(group.rows, group.running[index], allGroupsAmong)
     }
@@ -180,7 +180,7 @@ async function arrange(
   const compare = rankedOrder(order)
   const needed = offset + neededRows(limit, budget)
   const first = createTopK<RankedGroup>(needed, (a, b) => compare(a.ranked, b.ranked))
-  await visitInTurn(budget, groups, (group) => {
+  await visitYielding(budget, groups, (group) => {
     const row = cursor.moveTo(group)
     budget.countComparisons(matcher.comparisons + order.length)
     if (matcher.matches(row)) first.add({ group, ranked: rank(row, order) })

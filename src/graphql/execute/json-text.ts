@@ -3,8 +3,8 @@
  * over all of them at the end.
  */
 import type { JsonValue } from '../../views/row-values.ts'
-import { visitInTurn } from '../budget/in-turn.ts'
 import type { QueryBudget } from '../budget/query-budget.ts'
+import { visitYielding } from '../budget/yielding-loop.ts'
 import type { Attribute } from '../catalog/entity.ts'
 
 /** The JSON text of a value. */
@@ -32,7 +32,7 @@ function quotedItems(value: JsonValue): string {
 /** The text of a list; yields the thread in between. Its items are copied together when it is sent. */
 export async function listText(budget: QueryBudget, texts: readonly string[]): Promise<string> {
   let list = '['
-  await visitInTurn(budget, texts, (text) => {
+  await visitYielding(budget, texts, (text) => {
     list += list === '[' ? text : `,${text}`
   })
   return `${list}]`

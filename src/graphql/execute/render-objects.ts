@@ -3,8 +3,8 @@
  * each item with the fields of its own.
  */
 import { type ByteWriter, createByteWriter } from '../../primitives/cbor.ts'
-import { mapInTurn } from '../budget/in-turn.ts'
 import type { QueryBudget } from '../budget/query-budget.ts'
+import { mapYielding } from '../budget/yielding-loop.ts'
 import { putText } from '../rows/write-value.ts'
 
 /** What stands under one key of every object. */
@@ -67,7 +67,7 @@ async function eachObject<T, R>(
   release: Release<T>,
   make: (item: T, index: number) => R,
 ): Promise<R[]> {
-  return await mapInTurn(budget, items, (item, index) => {
+  return await mapYielding(budget, items, (item, index) => {
     const made = make(item, index)
     release(item)
     return made

@@ -5,7 +5,7 @@
 import type { ByteWriter } from '../../primitives/cbor.ts'
 import type { Section } from '../../primitives/collections.ts'
 import type { JsonValue } from '../../views/row-values.ts'
-import { mapInTurn } from '../budget/in-turn.ts'
+import { mapYielding } from '../budget/yielding-loop.ts'
 import type { RowLink } from '../catalog/entity.ts'
 import { noAliases, toCondition } from '../filter/filter.ts'
 import { toMatcher } from '../filter/predicate.ts'
@@ -109,7 +109,7 @@ function slowColumn(run: Run, key: string, toText: (row: Row) => string): Object
     budget.addBytes(text.length)
     return text
   }
-  return { key, texts: (rows) => mapInTurn(run.session.budget, rows, write) }
+  return { key, texts: (rows) => mapYielding(run.session.budget, rows, write) }
 }
 
 function versionColumn(
@@ -158,7 +158,7 @@ async function renderOne(
 ): Promise<readonly string[]> {
   const { budget } = run.session
   const { linked, places } = linkedRows(rows, field.link)
-  const isKept = await mapInTurn(budget, linked, filterOf(run, field))
+  const isKept = await mapYielding(budget, linked, filterOf(run, field))
   const kept = linked.filter((_, index) => isKept[index])
   const rendered = (await renderRows(run, kept, field.selection)).values()
   const results = isKept.map((isIn) => (isIn ? rendered.next().value : 'null'))
@@ -192,7 +192,7 @@ async function renderMany(
   { link, list }: Extract<RowField, { type: 'many' }>,
 ): Promise<readonly string[]> {
   return list.type === 'groups'
-    ? await mapInTurn(run.session.budget, rows, (row) =>
+    ? await mapYielding(run.session.budget, rows, (row) =>
         renderGroupList(run, list, linkedTo(row, link)),
       )
     : await renderLists(run, list, await childrenOf(run, rows, link, list))
@@ -209,7 +209,7 @@ async function childrenOf(
   list: RowListPlan,
 ): Promise<readonly (readonly Row[])[]> {
   const select = selectorOf(run, list)
-  return await mapInTurn(run.session.budget, rows, (row) => {
+  return await mapYielding(run.session.budget, rows, (row) => {
     const children = select(row.block, link.span(row))
     run.session.budget.addRows(children.length)
     return children
@@ -227,7 +227,7 @@ async function renderLists(
 ): Promise<readonly string[]> {
   const texts = await renderRows(run, lists.flat(), list.selection)
   let at = 0
-  return await mapInTurn(run.session.budget, lists, (rows) => {
+  return await mapYielding(run.session.budget, lists, (rows) => {
     const start = at
     at += rows.length
     return listText(run.session.budget, texts.slice(start, at))
@@ -298,7 +298,9 @@ async function renderMembers(
   list: ListPlan,
 ): Promise<readonly string[]> {
   return list.type === 'groups'
-    ? await mapInTurn(run.session.budget, groups, (group) => renderGroupList(run, list, group.rows))
+    ? await mapYielding(run.session.budget, groups, (group) =>
+        renderGroupList(run, list, group.rows),
+      )
     : await renderLists(run, list, await membersOf(run, groups, list))
 }
 
@@ -309,7 +311,7 @@ async function membersOf(
 ): Promise<readonly (readonly Row[])[]> {
   const { budget } = run.session
   const request = rowRequest(run, list)
-  return await mapInTurn(budget, groups, async ({ rows }) => {
+  return await mapYielding(budget, groups, async ({ rows }) => {
     const members = await selectAmong(budget, list.entity, rows, request)
     budget.addRows(members.length)
     return members

@@ -2,7 +2,7 @@
  * `_source`: the documents that rows of a View were made of. Only their places are stored, so the query of the
  * View is run again over the block.
  */
-import { mapInTurn } from '../budget/in-turn.ts'
+import { mapYielding } from '../budget/yielding-loop.ts'
 import type { ViewSource } from '../catalog/entity.ts'
 import type { RowField, RowSelection } from '../plan/plan.ts'
 import type { BlockView } from '../rows/block-view.ts'
@@ -47,7 +47,7 @@ export async function sourcesOf(
     known.set(block, sources)
     return sources
   }
-  return await mapInTurn(budget, rows, async (row) => {
+  return await mapYielding(budget, rows, async (row) => {
     const { texts, unshown } = known.get(row.block) ?? (await readSources(row.block))
     const place = viewSource(row, field.view) ?? noPlace
     const text = texts.get(place) ?? 'null'
@@ -65,7 +65,7 @@ async function streamedSources(
   rows: readonly Row[],
   { view }: SourceField,
 ): Promise<readonly string[]> {
-  return await mapInTurn(run.session.budget, rows, (row) => {
+  return await mapYielding(run.session.budget, rows, (row) => {
     const text = streamedSource(row, view.fields) ?? 'null'
     run.session.budget.addBytes(text.length)
     return text

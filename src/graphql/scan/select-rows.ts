@@ -2,8 +2,9 @@
  * Selects the rows of a list: which match, in which order, from offset to limit. Lists of the root walk
  * the chain; lists under a row are a span of its block.
  */
-import { mapInTurn, visitInTurn } from '../budget/in-turn.ts'
+
 import type { QueryBudget } from '../budget/query-budget.ts'
+import { mapYielding, visitYielding } from '../budget/yielding-loop.ts'
 import type { Entity } from '../catalog/entity.ts'
 import type { FilterCondition } from '../filter/condition.ts'
 import type { ListRequest } from '../filter/list-request.ts'
@@ -217,7 +218,7 @@ async function sortRows(
   rows: readonly Row[],
   order: readonly OrderKey[],
 ): Promise<readonly Row[]> {
-  const ranked = await mapInTurn(budget, rows, (row) => {
+  const ranked = await mapYielding(budget, rows, (row) => {
     budget.countComparisons(order.length)
     const found = rank(row, order)
     forget(row)
@@ -247,7 +248,7 @@ async function filterRows(
 ): Promise<readonly Row[]> {
   const { matches, comparisons } = toMatcher(entity, condition)
   const matching: Row[] = []
-  await visitInTurn(budget, rows, (row) => {
+  await visitYielding(budget, rows, (row) => {
     budget.countDocuments(1, comparisons)
     if (matches(row)) matching.push(row)
     forget(row)

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { mapInTurn, visitInTurn } from '../../../src/graphql/budget/in-turn.ts'
+import { mapYielding, visitYielding } from '../../../src/graphql/budget/yielding-loop.ts'
 
 /** What happens in which order, where after each item is or is not the turn of others. */
 function record(isDue: (items: number) => boolean) {
@@ -18,24 +18,34 @@ function record(isDue: (items: number) => boolean) {
 }
 
 const everySecond = (items: number): boolean => items % 2 === 0
-const inTurn = ['1', '2', 'others begin', 'others end', '3', '4', 'others begin', 'others end', '5']
+const interleaved = [
+  '1',
+  '2',
+  'others begin',
+  'others end',
+  '3',
+  '4',
+  'others begin',
+  'others end',
+  '5',
+]
 
 test('items are visited one after the other, and others run in between where it is their turn', async () => {
   const { events, budget } = record(everySecond)
   const items = new Set([1, 2, 3, 4, 5])
-  await visitInTurn(budget, items, (item) => {
+  await visitYielding(budget, items, (item) => {
     events.push(`${item}`)
   })
-  assert.deepEqual(events, inTurn)
+  assert.deepEqual(events, interleaved)
 })
 
 test('each item has its result, in order, and others run in between where it is their turn', async () => {
   const { events, budget } = record(everySecond)
-  const results = await mapInTurn(budget, new Set([1, 2, 3, 4, 5]), (item, index) => {
+  const results = await mapYielding(budget, new Set([1, 2, 3, 4, 5]), (item, index) => {
     events.push(`${item}`)
     return [index, item]
   })
-  assert.deepEqual(events, inTurn)
+  assert.deepEqual(events, interleaved)
   assert.deepEqual(results, [
     [0, 1],
     [1, 2],
@@ -54,9 +64,9 @@ test('an item that takes a while is done before the next one is begun', async ()
     return 10 * item
   }
   const one = (item: number) => [`${item} begins`, `${item} ends`, 'others begin', 'others end']
-  await visitInTurn(budget, [1, 2], async (item) => void (await slowly(item)))
+  await visitYielding(budget, [1, 2], async (item) => void (await slowly(item)))
   assert.deepEqual(events.splice(0), [...one(1), ...one(2)])
-  assert.deepEqual(await mapInTurn(budget, [1, 2], slowly), [10, 20])
+  assert.deepEqual(await mapYielding(budget, [1, 2], slowly), [10, 20])
   assert.deepEqual(events, [...one(1), ...one(2)])
 })
 
@@ -66,6 +76,6 @@ test('items that are done at once are all done before anything else of the progr
     events.push(`${item}`)
   }
   void Promise.resolve().then(() => events.push('something else'))
-  await Promise.all([visitInTurn(budget, [1, 2], add), mapInTurn(budget, [3, 4], add)])
+  await Promise.all([visitYielding(budget, [1, 2], add), mapYielding(budget, [3, 4], add)])
   assert.deepEqual(events, ['1', '2', '3', '4', 'something else'])
 })

@@ -4,11 +4,11 @@
  */
 import type { QueryBudget } from './query-budget.ts'
 
-type Turns = Pick<QueryBudget, 'shouldYield' | 'yieldThread'>
+type YieldBudget = Pick<QueryBudget, 'shouldYield' | 'yieldThread'>
 
 /** Does something with each item, one after the other. */
-export async function visitInTurn<T>(
-  budget: Turns,
+export async function visitYielding<T>(
+  budget: YieldBudget,
   items: Iterable<T>,
   visit: (item: T) => void | Promise<void>,
 ): Promise<void> {
@@ -20,8 +20,8 @@ export async function visitInTurn<T>(
 }
 
 /** Like map, one after the other. */
-export async function mapInTurn<T, R>(
-  budget: Turns,
+export async function mapYielding<T, R>(
+  budget: YieldBudget,
   items: Iterable<T>,
   toResult: (item: T, index: number) => R | Promise<R>,
 ): Promise<R[]> {
