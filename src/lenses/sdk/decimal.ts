@@ -71,7 +71,7 @@ function firstPart(from: usize): usize {
   return place
 }
 
-/** Divides the number by 10 to the ninth and answers what is left. */
+/** Divides the number by 10 to the ninth and returns the remainder. */
 function divide(first: usize): u32 {
   let left: u64 = 0
   for (let place = first; place < 40; place += 4) {

@@ -24,7 +24,7 @@ interface Kept {
 }
 
 /**
- * Writes each file that cannot be read as the last revision has it; the others stay as they were edited. Answers whether there
+ * Writes each file that cannot be read as the last revision has it; the others stay as they were edited. Returns whether there
  * was one.
  */
 export async function mendWorkingFiles(
@@ -45,7 +45,7 @@ export async function mendWorkingFiles(
 }
 
 /**
- * Writes lost modules where `view.yaml` has them. Answers whether all lenses can be read then; one that is not of the last
+ * Writes lost modules where `view.yaml` has them. Returns whether all lenses can be read then; one that is not of the last
  * revision stays lost.
  */
 export async function putBackLenses(
@@ -59,7 +59,7 @@ export async function putBackLenses(
   return isWhole
 }
 
-/** Answers whether the lens can be read. */
+/** Returns whether the lens can be read. */
 async function putBack(
   places: ProjectPlaces,
   lens: ListedLens,

@@ -76,7 +76,7 @@ export async function openProject(terminal: Terminal): Promise<Project> {
   return projectAt(await findProject(terminal), terminal.signal)
 }
 
-/** Makes the folder a project; harmless where it is one. Answers whether it was none. */
+/** Makes the folder a project; harmless where it is one. Returns whether it was none. */
 export async function initProject({ cwd, signal }: Terminal): Promise<boolean> {
   const settingsFile = join(cwd, settingsName)
   const places = { folder: cwd, history: join(cwd, '.viewmesh'), settingsFile }

@@ -114,7 +114,7 @@ async function step(dev: Dev, isChanged: boolean): Promise<'done' | 'again'> {
 
 const waiting = 'waiting for changes (Ctrl-C ends this)'
 
-/** Tests the View where it is another one than before, and deploys it where it passed. Answers whether it did either. */
+/** Tests the View where it is another one than before, and deploys it where it passed. Returns whether it did either. */
 async function testAndDeploy(dev: Dev, isChanged: boolean): Promise<boolean> {
   const { terminal, project, name, flags, host } = dev
   const made = await project.wire(name)

@@ -10,7 +10,7 @@ interface FolderWatch {
   add(folder: string): void
   /**
    * Resolves once something has changed since the last call, and then nothing more for a moment; after `withinMs` at the
-   * latest, where that is given. Answers whether something has changed. Rejects on the signal.
+   * latest, where that is given. Returns whether something has changed. Rejects on the signal.
    */
   changed(withinMs?: number): Promise<boolean>
   close(): void

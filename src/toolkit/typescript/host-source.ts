@@ -60,7 +60,7 @@ export function hostSource(terminal: Terminal, url: string, names: readonly stri
   }
 }
 
-/** Asks for one path after the other; answers null where nothing is there. */
+/** Asks for one path after the other; returns null where nothing is there. */
 function openAsking({ signal }: Terminal, url: string): (path: string) => Promise<unknown> {
   const endsAt = performance.now() + maxMs
   return async (path) => {
