@@ -5,13 +5,13 @@ import type { HostedView } from './hosted-view.ts'
 import type { ViewFailure } from './view-engine.ts'
 
 interface ViewRecord {
-  /** Where its rows are; left out by versions that did not look at it. */
+  /** Where its rows are; left out by versions that did not check it. */
   readonly slot?: number
   /** The version of the runtime that made its rows. */
   readonly runtime: number
   /** Why it was quarantined; null where it was not. */
   readonly quarantine: ViewFailure | null
-  /** Failures with no block in between that went well; left out by versions that began anew with each start. */
+  /** Failures with no block in between that went well; left out by versions that counted from 0 at each start. */
   readonly failuresInRow?: number
   /** Failures of lower heights were there when it was retried, and stay; left out where it never was. */
   readonly retriedFrom?: number

@@ -134,7 +134,7 @@ function goOn(state: State): void {
     if (jobs.waiting > 0 && state.restart === undefined) start(state)
     return
   }
-  // A job that was given to a process on its way out would fail with it.
+  // A job that was given to a process that is ending would fail with it.
   if (life.cause !== null) return
   if (!isRoomy(state)) jobs.begin()
   else if (jobs.running === 0) kill(state, 'roomy')

@@ -1,6 +1,6 @@
 /**
  * Whether a data file has all pages that it names. LMDB reads a file through a map of the memory: where its end was cut off, as
- * a copy is that was interrupted, the first access to what is missing kills the process without a word.
+ * a copy is that was interrupted, the first access to what is missing kills the process silently.
  */
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
 import { pageBytes, pageHeaderBytes } from './layout.ts'
