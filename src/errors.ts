@@ -77,7 +77,7 @@ export const errorCodes = {
   HOST_REGISTRY_DENY_UNREAD:
     'A Host admits no View of the registry chain, because the file of those that it must not serve cannot be read.',
   HOST_REGISTRY_INCOMPLETE:
-    'A Host is told where the registry chain tells of Views, and not where it lists them.',
+    'A Host has the consensus RPC of the registry chain, but not the LCD that lists its Views.',
   HOST_SCHEMA_UNAUTHORIZED:
     'A Generator refuses the token that was sent for its schema, or it cannot be sent.',
   HOST_SCHEMA_UNREACHABLE: 'A Generator’s schema endpoint did not respond in time.',
