@@ -55,7 +55,7 @@ interface MeshParts {
   readonly signer: DigestSigner
   /** Serves applications that follow Views; without it there are none. */
   readonly followers?: Followers
-  /** Tells subscribers of a new block. */
+  /** Notifies subscribers of a new block. */
   readonly notify: (height: number) => void
   /** Called when the writer cannot go on. */
   readonly onFatal: (error: unknown) => void
@@ -75,21 +75,21 @@ export async function openHostMesh(options: MeshOptions, parts: MeshParts): Prom
   const intake = createIntake(parts)
   const p2p = await openNode(options, parts, files, intake)
   const connect = (): void => p2p.setBootstrapPeers(peersOf(files))
-  const tell = (): void => {
+  const updateTrust = (): void => {
     trust.setSiblings(files.siblings(), files.areSiblingsWhole())
     trust.setBootstrapPeers(files.bootstrapPeers(), files.isWhole())
   }
-  tell()
+  updateTrust()
   trust.follow(p2p)
   files.follow({
     setAnnounce: p2p.setAnnounce,
     setBootstrapPeers: () => {
       connect()
-      tell()
+      updateTrust()
     },
     setSiblings: () => {
       connect()
-      tell()
+      updateTrust()
     },
   })
   const following = follow(p2p, intake, options, parts)

@@ -7,7 +7,7 @@
 export interface RunningLens {
   /** The place of the lens in the View, 1 being the first; 0 outside of all. */
   readonly lens: Int32Array<SharedArrayBuffer>
-  /** The block that `showBlock` was told; below 0 where there is none. */
+  /** The block that `showBlock` was given; below 0 where there is none. */
   readonly block: BigInt64Array<SharedArrayBuffer>
 }
 

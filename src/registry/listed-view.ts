@@ -1,5 +1,5 @@
 /**
- * A View as the registry chain tells of it, before anything of that is verified. Each generation of the chain has other
+ * A View as the registry chain reports it, before anything of that is verified. Each generation of the chain has other
  * names for the same facts, in the JSON of its LCD and in the attributes of its events; all are read.
  */
 import { type JsonObject, membersOf } from '../json-object.ts'

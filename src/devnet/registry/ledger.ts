@@ -30,7 +30,7 @@ export interface LedgerTransaction {
 
 /** The state of the chain. */
 export interface Ledger {
-  /** Takes a transaction and tells every listener of it. */
+  /** Takes a transaction and notifies every listener of it. */
   add(transaction: LedgerTransaction): void
   /** Registered Views in the order of the chain, which is that of their addresses as text. */
   registered(): readonly ChainView[]

@@ -27,7 +27,7 @@ export interface Candidates {
   listEnded(): void
   /** As the chain lists it. */
   get(id: string): ListedView | undefined
-  /** By what its bytes have proven, where they were fetched before: the chain tells one ID, and maybe another name. */
+  /** By what its bytes have proven, where they were fetched before: the chain reports one ID, and maybe another name. */
   standing(view: ListedView): Standing
   /** All that may have a place: of those that the Host has, and of the others. */
   list(views: readonly ViewOfHost[]): Candidate[]

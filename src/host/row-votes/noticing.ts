@@ -1,4 +1,4 @@
-/** Telling others what Views store. */
+/** Notifying others of what Views store. */
 import type { RowsWriter } from '../views/engine.ts'
 
 /** The same writer, which says at what heights Views have stored something. */

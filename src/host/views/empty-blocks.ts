@@ -1,4 +1,4 @@
-/** Blocks of which Views have no rows, and of which the writer was not told so when it stored them. */
+/** Blocks of which Views have no rows, and which the writer did not mark as such when it stored them. */
 import type { NeededTerm } from '../../store/needed-terms.ts'
 import type { EmptyViewBlock, Snapshot } from '../../store/store.ts'
 

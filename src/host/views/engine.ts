@@ -78,11 +78,11 @@ interface Engine {
   readonly listeners: RowsListener[]
   /** Views that look for work in the next turn of the event loop. */
   readonly awake: Set<string>
-  /** Slots of which the writer was told what new blocks need. */
-  readonly told: Set<number>
+  /** Slots whose needs the writer has, so that it marks new blocks without rows. */
+  readonly needsSent: Set<number>
   /** What Views were done with as it was stored, since they last looked for work. */
   reported: ViewsDone[]
-  /** Writes of blocks without rows, and what the writer is told of them. */
+  /** Writes of blocks without rows, and of what Views need, until the writer has done them. */
   readonly marking: Set<Promise<void>>
   isClosing: boolean
 }
@@ -105,7 +105,7 @@ export function openViewEngine(options: ViewEngineOptions, parts: ViewEnginePart
     streamed: new Set(),
     listeners: [],
     awake: new Set(),
-    told: new Set(),
+    needsSent: new Set(),
     reported: [],
     marking: new Set(),
     isClosing: false,
@@ -155,12 +155,12 @@ function serve(engine: Engine, view: HostedView): void {
 }
 
 async function remove(engine: Engine, id: string): Promise<void> {
-  const { views, streamed, told, marking, parts } = engine
+  const { views, streamed, needsSent, marking, parts } = engine
   streamed.delete(id)
   const known = views.get(id)
   if (known === undefined) return
   views.delete(id)
-  if (told.has(known.view.slot)) tell(engine, known.view.slot, null)
+  if (needsSent.has(known.view.slot)) sendNeeds(engine, known.view.slot, null)
   await Promise.all([known.run.close(), ...marking])
   await parts.writer.putRecord(viewRecordName(id), null)
 }
@@ -189,11 +189,11 @@ function begin(engine: Engine, snapshot: Snapshot, woken: readonly ServedView[])
   const indexes = createBlockIndexes(snapshot)
   const found = woken.flatMap(({ view, run, needs }): Found[] => {
     const known = run.isInService() ? needs : null
-    const isTold = engine.told.has(view.slot)
-    if (isTold !== (known !== null)) tell(engine, view.slot, known)
-    // Since the writer was told it marks blocks without rows: of one that is not marked there may be some.
+    const isSent = engine.needsSent.has(view.slot)
+    if (isSent !== (known !== null)) sendNeeds(engine, view.slot, known)
+    // A writer that has the needs marks blocks without rows: one that is not marked may have some.
     const isEmpty = (height: number): boolean =>
-      !isTold && needs !== null && !hasNeeded(needs, indexes.at(height))
+      !isSent && needs !== null && !hasNeeded(needs, indexes.at(height))
     const heights = run.begin(snapshot, visible, isEmpty)
     return heights.length === 0 ? [] : [{ view, run, heights, epoch: snapshot.epoch }]
   })
@@ -213,10 +213,10 @@ function track(engine: Engine, writing: Promise<void>): void {
   marking.add(ended)
 }
 
-/** Tells the writer what new blocks have to hold for a View, so that it is done with others as they are stored. */
-function tell(engine: Engine, slot: number, needs: NeededTerms | null): void {
-  if (needs === null) engine.told.delete(slot)
-  else engine.told.add(slot)
+/** Sends the writer what new blocks have to hold for a View, so that it is done with others as they are stored. */
+function sendNeeds(engine: Engine, slot: number, needs: NeededTerms | null): void {
+  if (needs === null) engine.needsSent.delete(slot)
+  else engine.needsSent.add(slot)
   track(engine, engine.parts.writer.setViewNeeds(slot, needs))
 }
 
