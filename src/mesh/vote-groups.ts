@@ -18,12 +18,12 @@ export interface Heights {
 }
 
 /** Something that an identity signed at a height. */
-interface Place {
+interface SignedPlace {
   readonly height: number
   readonly identity: string
 }
 
-interface Digesting<P extends Place, View> {
+interface Digesting<P extends SignedPlace, View> {
   readonly heights: Heights
   readonly identities: readonly string[]
   /** What there is at heights `from` to `to`, in ascending order. */
@@ -33,7 +33,7 @@ interface Digesting<P extends Place, View> {
 }
 
 /** A digest for each of the identities and each group of the heights in which it has something. */
-export async function digestsByGroup<P extends Place, View>(
+export async function digestsByGroup<P extends SignedPlace, View>(
   { reader, time }: StoredPlaces<View>,
   { heights, identities, placesOf, digestOf }: Digesting<P, View>,
 ): Promise<GroupDigest[]> {

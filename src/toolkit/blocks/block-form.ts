@@ -28,8 +28,8 @@ const maxItems = 100_000
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** What blocks have that come one after the other. */
-interface Place {
+/** What a block has where its fixture does not say it: as the next one of the chain. */
+interface BlockDefaults {
   readonly number: number
   readonly parentHash: string
   /** Seconds since 1970. */
@@ -37,7 +37,11 @@ interface Place {
 }
 
 /** For the first block of a fixture that says nothing of it. */
-const firstPlace: Place = { number: 1, parentHash: `0x${'0'.repeat(64)}`, timestamp: 1_700_000_000 }
+const firstDefaults: BlockDefaults = {
+  number: 1,
+  parentHash: `0x${'0'.repeat(64)}`,
+  timestamp: 1_700_000_000,
+}
 const blockSeconds = 12
 
 /**
@@ -45,18 +49,18 @@ const blockSeconds = 12
  * @throws ServiceError `TOOLKIT_FIXTURE_INVALID` with the place and what is accepted there.
  */
 export function readBlocks(blocks: readonly unknown[], where: string): TrialBlock[] {
-  let place = firstPlace
+  let defaults = firstDefaults
   return blocks.map((given, index) => {
-    const block = readBlock(given, place, `${where}[${index}]`)
+    const block = readBlock(given, defaults, `${where}[${index}]`)
     const timestamp = Number(block.block.timestamp) + blockSeconds
-    place = { number: block.number + 1, parentHash: block.hash, timestamp }
+    defaults = { number: block.number + 1, parentHash: block.hash, timestamp }
     return block
   })
 }
 
-function readBlock(given: unknown, place: Place, where: string): TrialBlock {
+function readBlock(given: unknown, defaults: BlockDefaults, where: string): TrialBlock {
   const fields = documentOf('Block', given, where)
-  const number = numberOf(fields['number'] ?? place.number, `${where}.number`)
+  const number = numberOf(fields['number'] ?? defaults.number, `${where}.number`)
   const hash = textOf(fields['hash'], madeUp(`block ${number}`), `${where}.hash`)
   const transactions = transactionsOf(fields, number, where)
   const logIndex = { next: 0 }
@@ -64,8 +68,8 @@ function readBlock(given: unknown, place: Place, where: string): TrialBlock {
     receiptOf(each, logIndex, { number, index, at }),
   )
   const block = {
-    timestamp: quantity(place.timestamp),
-    parentHash: place.parentHash,
+    timestamp: quantity(defaults.timestamp),
+    parentHash: defaults.parentHash,
     ...valuesOf('Block', fields, where),
     hash,
     number: quantity(number),

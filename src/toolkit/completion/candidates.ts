@@ -22,7 +22,7 @@ export async function completionCandidates(
   words: readonly string[],
 ): Promise<readonly string[]> {
   const typed = words.at(-1) ?? ''
-  const { command, option } = walk(program, words.slice(0, -1))
+  const { command, option } = contextOf(program, words.slice(0, -1))
   const all =
     option === null
       ? await ofCommand(program, command, typed, terminal)
@@ -30,13 +30,14 @@ export async function completionCandidates(
   return all.filter((word) => word.startsWith(typed))
 }
 
-interface Place {
+/** What the words before the one to complete lead to. */
+interface CompletionContext {
   readonly command: Command
   /** A flag that waits for its value. */
   readonly option: Option | null
 }
 
-function walk(program: Command, words: readonly string[]): Place {
+function contextOf(program: Command, words: readonly string[]): CompletionContext {
   let command = program
   let option: Option | null = null
   for (const word of words) {

@@ -27,7 +27,7 @@ import { followRegistration, type Registered } from './follow-registration.ts'
 import { type Prepared, preparedPrice, readPrepared, writePrepared } from './prepared-file.ts'
 import { type Registrant, shownOf } from './registrant.ts'
 import { costOf, costText } from './registration-cost.ts'
-import { ownHash, placeOfSent } from './taken-nonce.ts'
+import { ownHash, stateOfSent } from './taken-nonce.ts'
 
 /**
  * Registers a View; one that is registered already stays as it is. `--dry-run` ends before anything is signed, `--prepare`
@@ -191,12 +191,12 @@ async function sendPlaced(
   }
   const price = await preparedPrice(prepared)
   invariant(price !== null, 'what is sent is signed')
-  const place = await placeOfSent(client, { creator, hash, address, nonce: price.nonce }, terminal)
-  if (place === 'free') {
+  const state = await stateOfSent(client, { creator, hash, address, nonce: price.nonce }, terminal)
+  if (state === 'free') {
     await client.send(signed)
     remark(terminal, `sent ${hash}`)
-  } else if (place === 'mined') remark(terminal, `it was sent before: ${hash}`)
-  return place === 'known' ? null : hash
+  } else if (state === 'mined') remark(terminal, `it was sent before: ${hash}`)
+  return state === 'known' ? null : hash
 }
 
 interface Finishing {

@@ -41,13 +41,13 @@ export async function printStatus(
   if (name !== undefined) await project.load(name)
   const all = await project.deployments()
   const own = all.filter(({ view }) => name === undefined || view === name)
-  const wanted = lastOfEach(await placesOf(terminal, own, flags))
+  const wanted = lastOfEach(await queriesOf(terminal, own, flags))
   const progress = openProgressLine(terminal)
   const statuses: DeploymentStatus[] = []
   const failures: ServiceError[] = []
-  for (const place of wanted) {
-    progress.show(`${place.deployment.view} at ${place.deployment.endpoint}`)
-    statuses.push(await statusOf(terminal, place, (error) => failures.push(error)))
+  for (const query of wanted) {
+    progress.show(`${query.deployment.view} at ${query.deployment.endpoint}`)
+    statuses.push(await statusOf(terminal, query, (error) => failures.push(error)))
   }
   progress.end()
   const text = statuses.length === 0 ? 'nothing is deployed' : statusText(statuses)
@@ -56,8 +56,8 @@ export async function printStatus(
   if (failure !== undefined) throw failure
 }
 
-/** A deployment, its endpoint being that of the place that is asked. */
-interface Place {
+/** A deployment and where its state is asked for, which is its endpoint as well. */
+interface StatusQuery {
   readonly deployment: Deployment
   /** With what is not shown. */
   readonly url: string
@@ -68,11 +68,11 @@ interface Place {
 }
 
 /** Where each is asked: as recorded, but for `--host`, and for `--rpc` with those of its chain. */
-async function placesOf(
+async function queriesOf(
   terminal: Terminal,
   deployments: readonly Deployment[],
   flags: DeploymentStatusFlags,
-): Promise<Place[]> {
+): Promise<StatusQuery[]> {
   const { host, rpc } = flags
   const hostUrl = host === undefined ? null : parseHostUrl('--host', host)
   const rpcUrl = rpc === undefined ? null : parseHttpUrl('--rpc', rpc, 'JSON-RPC')
@@ -112,22 +112,22 @@ async function clientOf({ signal }: Terminal, url: string): Promise<RegistryClie
   return createRegistryClient(url, signal)
 }
 
-function lastOfEach(places: readonly Place[]): Place[] {
-  const keyOf = ({ deployment: { endpoint, chainId, id } }: Place): string =>
+function lastOfEach(queries: readonly StatusQuery[]): StatusQuery[] {
+  const keyOf = ({ deployment: { endpoint, chainId, id } }: StatusQuery): string =>
     `${endpoint} ${chainId} ${id}`
-  return [...new Map(places.map((place) => [keyOf(place), place])).values()]
+  return [...new Map(queries.map((query) => [keyOf(query), query])).values()]
 }
 
 async function statusOf(
   terminal: Terminal,
-  place: Place,
+  query: StatusQuery,
   onFailure: (error: ServiceError) => void,
 ): Promise<DeploymentStatus> {
-  const { deployment, url, isRecorded } = place
+  const { deployment, url, isRecorded } = query
   const unknown = { ...deployment, served: null, rows: null, error: null }
   try {
     if (deployment.target === 'devnet')
-      return { ...unknown, ...(await stateOnChain(terminal, place, onFailure)) }
+      return { ...unknown, ...(await stateOnChain(terminal, query, onFailure)) }
     const found = await findView({ url, token: null }, deployment.id, terminal.signal)
     if (found === null) return { ...unknown, state: isRecorded ? 'gone' : 'not deployed' }
     const { state, name, rows, error } = found
@@ -142,7 +142,7 @@ async function statusOf(
 /** With the reason where the chain has dropped it, and says why. */
 async function stateOnChain(
   terminal: Terminal,
-  { deployment: { address, transaction }, url, cometUrl }: Place,
+  { deployment: { address, transaction }, url, cometUrl }: StatusQuery,
   onFailure: (error: ServiceError) => void,
 ): Promise<Pick<DeploymentStatus, 'state' | 'error'>> {
   if (isIncomplete(url)) throw incomplete(url)

@@ -1,5 +1,5 @@
 /**
- * What became of the place of a transaction that was signed before. Its nonce was the word of the node at that time; since
+ * What became of a transaction that was signed before. Its nonce was the word of the node at that time; since
  * then other transactions of its sender may have taken it.
  */
 import { setTimeout as delay } from 'node:timers/promises'
@@ -15,7 +15,7 @@ interface Signed {
 }
 
 /** `free`: it can be sent. `mined`: it is in a block. `known`: it is in none, and another one registered its View. */
-type Place = 'free' | 'mined' | 'known'
+type TransactionState = 'free' | 'mined' | 'known'
 
 interface Waits {
   readonly signal: AbortSignal
@@ -25,11 +25,11 @@ interface Waits {
 }
 
 /** @throws ServiceError `TOOLKIT_NONCE_TAKEN`; those of the chain; the reason of the signal */
-export async function placeOfSent(
+export async function stateOfSent(
   client: Pick<RegistryClient, 'nonce' | 'receipt' | 'getView'>,
   { creator, hash, nonce, address }: Signed,
   { signal, appearsWithinMs = 5_000, stepMs = 500 }: Waits,
-): Promise<Place> {
+): Promise<TransactionState> {
   if ((await client.nonce(creator)) <= nonce) return 'free'
   const deadline = performance.now() + appearsWithinMs
   for (;;) {

@@ -35,7 +35,7 @@ import {
   readTerms,
   writeOutcome,
 } from './registration-terms.ts'
-import { ownHash, placeOfSent } from './taken-nonce.ts'
+import { ownHash, stateOfSent } from './taken-nonce.ts'
 
 /** Does the step that the flags name, and writes what came of it where they say: for a failure its code as well. */
 export async function registerViewFile(
@@ -198,11 +198,11 @@ async function sendOnce(
   }
   const remedy = 'Allow it with --max-fee, or prepare it again where gas is cheaper.'
   requireAllowedFee(price.gas * price.maxFeePerGas, parseSpending(flags), remedy)
-  const hashAt = (place: Awaited<ReturnType<typeof placeOfSent>>): string | null =>
-    place === 'known' ? null : hash
-  const placed = { creator, hash, nonce, address }
-  const place = await placeOfSent(client, placed, terminal)
-  if (place !== 'free') return hashAt(place)
+  const hashIn = (state: Awaited<ReturnType<typeof stateOfSent>>): string | null =>
+    state === 'known' ? null : hash
+  const sent = { creator, hash, nonce, address }
+  const state = await stateOfSent(client, sent, terminal)
+  if (state !== 'free') return hashIn(state)
   const signed = await client.sign(await key.privateKey(), wire, chainId, price)
   if (signed.hash !== hash)
     throw new ServiceError('TOOLKIT_PREPARED_INVALID', 'the terms lead to another transaction', {
@@ -220,7 +220,7 @@ async function sendOnce(
     const isTaken = async (): Promise<true | null> =>
       (await client.nonce(creator)) > nonce ? true : null
     if (!aboutNonce.test(reason) || !(await awaitMined(terminal.signal, isTaken))) throw error
-    return hashAt(await placeOfSent(client, placed, terminal))
+    return hashIn(await stateOfSent(client, sent, terminal))
   }
 }
 

@@ -1,7 +1,7 @@
 /** What becomes of a transaction whose nonce is taken is said only after its receipt and its View were asked for. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { ownHash, placeOfSent } from '../../../src/toolkit/deploy/taken-nonce.ts'
+import { ownHash, stateOfSent } from '../../../src/toolkit/deploy/taken-nonce.ts'
 import { assertExplained } from '../../docs/support/explained.ts'
 
 const hex = (bytes: number): string => `0x${'11'.repeat(bytes)}`
@@ -20,18 +20,18 @@ function chainOf(nonce: number, receiptAt: number, status: 'none' | 'pending' | 
 }
 
 test('a nonce that is not taken is free, and nothing else is asked for', async () => {
-  assert.equal(await placeOfSent(chainOf(3, 0, 'registered'), signed, waits), 'free')
+  assert.equal(await stateOfSent(chainOf(3, 0, 'registered'), signed, waits), 'free')
 })
 
 test('a receipt that comes later than the nonce is waited for', async () => {
   const patient = { ...waits, appearsWithinMs: Number.POSITIVE_INFINITY }
-  assert.equal(await placeOfSent(chainOf(4, 3, 'none'), signed, patient), 'mined')
+  assert.equal(await stateOfSent(chainOf(4, 3, 'none'), signed, patient), 'mined')
 })
 
 test('a View that another transaction registered is not said to be unregistered', async () => {
   for (const status of ['pending', 'registered'] as const)
     assert.equal(
-      await placeOfSent(chainOf(4, Number.POSITIVE_INFINITY, status), signed, waits),
+      await stateOfSent(chainOf(4, Number.POSITIVE_INFINITY, status), signed, waits),
       'known',
     )
 })
@@ -39,7 +39,7 @@ test('a View that another transaction registered is not said to be unregistered'
 test('a nonce is taken where there is neither a receipt nor a View', async () => {
   const chain = chainOf(4, Number.POSITIVE_INFINITY, 'none')
   await assert.rejects(
-    placeOfSent(chain, signed, waits),
+    stateOfSent(chain, signed, waits),
     (error: Parameters<typeof assertExplained>[0]) => {
       assert.equal(error.code, 'TOOLKIT_NONCE_TAKEN')
       assertExplained(error)
