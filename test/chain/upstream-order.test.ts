@@ -248,7 +248,7 @@ test('of several requests that fail one line is written, and one when the last o
   assert.deepEqual([messages('warn'), messages('info')], [[failsLine], [againLine]])
 })
 
-test('the end of an outage is told with how long it has lasted, and reminders come each minute', async (t) => {
+test('the end of an outage is reported with how long it lasted, and reminders come each minute', async (t) => {
   const clock = t.mock.method(performance, 'now', () => 7)
   const setTo = (ms: number) => clock.mock.mockImplementation(() => ms)
   const { upstream, messages, line } = openOver(t, 'a')

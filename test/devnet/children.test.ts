@@ -101,7 +101,7 @@ test('of what a program said the last 20 lines are shown, and all are in its log
   assert.equal(await readFile(logPath, 'utf8'), `${lines.join('\n')}\n`)
 })
 
-test('a program that does not exist is a failure too, and is told once', async () => {
+test('a program that does not exist is a failure too, and is reported once', async () => {
   const failures: unknown[] = []
   const failure = Promise.withResolvers<void>()
   const children = openChildren({

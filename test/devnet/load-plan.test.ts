@@ -148,7 +148,7 @@ test('the token is created where there is none, and blocks of load go on where t
   }
 })
 
-test('what a node refuses, or that it does not respond, is told, and the load goes on', async (t) => {
+test('what a node refuses, or that it does not respond, is reported, and the load goes on', async (t) => {
   const { url, asked } = await openJsonServer(
     t,
     createNode('0x60', [

@@ -63,7 +63,7 @@ async function openScene(t: TestContext) {
 const arrive = 'blocks arrive at the Host'
 const none = 'no new block at the Host'
 
-test('every tenth poll is told, with the heads of those that respond', async (t) => {
+test('every tenth poll is reported, with the heads of those that respond', async (t) => {
   const { heads, poll, said, lines } = await openScene(t)
   await poll(10)
   assert.deepEqual(await said(none), { node: 9, generator: 8, host: null, peers: 0 })
@@ -82,7 +82,7 @@ test('every tenth poll is told, with the heads of those that respond', async (t)
   assert.equal(lines.length, 5)
 })
 
-test('the first block of the Host is told once, as soon as it is there', async (t) => {
+test('the first block of the Host is reported once, as soon as it is there', async (t) => {
   const scene = await openScene(t)
   await scene.poll(3)
   assert.equal(scene.firstBlocks, 0)

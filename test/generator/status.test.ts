@@ -31,7 +31,7 @@ test('health is served until the very end: the store is closed before the server
   assert.deepEqual([stopping.tail, stopping.head], [null, null])
 })
 
-test('health tells of the node, of an identity, of peers and of the volume, in this order', async (t) => {
+test('health lists errors of the node, an identity, peers and the volume, in this order', async (t) => {
   const log = pino({ enabled: false })
   const options = { path: testDirectory(t), network: testNetwork, retainBlocks: null }
   const store = await openWriter(options, { log })

@@ -107,7 +107,7 @@ test('a head that stands still for a minute is logged once, and that it moves ag
       [5, undefined],
       [6, undefined],
     ],
-    'each state is reported once, also what nobody told of',
+    'each state is reported once, also what nobody announced',
   )
 })
 

@@ -29,7 +29,7 @@ test('a thread is in no lens while documents are read, outputs taken and after a
   assert.deepEqual(readRunningLens(running), nowhere)
 })
 
-test('a thread shows the block that it was told last, and none with the next job', () => {
+test('a thread shows the block that it was given last, and none with the next job', () => {
   const running = createRunningLens()
   showRunningLens(running)
   for (const block of [0, 2 ** 48 - 2, null]) {

@@ -1,4 +1,4 @@
-/** What the parts of a node do together that no peer is told of. */
+/** What the parts of a node do together that no peer sees. */
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'

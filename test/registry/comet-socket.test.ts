@@ -247,7 +247,7 @@ test('stopping ends a connection that is being opened, with the reason of the si
   await assert.rejects(opening, { message: 'stopped' })
 })
 
-test('stopping ends a connection that is open, and the node is told', async (t) => {
+test('stopping ends a connection that is open, and the node is notified', async (t) => {
   const { opening, stop, sockets } = await connect(t, confirmed)
   const { closed } = await opening
   const goodbye = Promise.withResolvers<void>()

@@ -55,7 +55,7 @@ test('a View of several events is asked for once, and passed on as the LCD has i
   assert.equal(await counted('read'), 2)
 })
 
-test('a View that the LCD cannot tell of is asked for three times, then taken from its event', async () => {
+test('a View that the LCD cannot describe is asked for three times, then taken from its event', async () => {
   const failing = (): never => {
     throw new ServiceError('REGISTRY_UNREACHABLE', 'no')
   }

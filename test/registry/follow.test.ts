@@ -30,7 +30,7 @@ test('Views that were registered before are listed, later ones arrive live', asy
   assert.equal(follower.state().listFailure, null)
   const found = await follower.fetch(later)
   assert.ok(found !== null && isListed(found))
-  // The height of its registration, not of the acknowledgement that told of it.
+  // The height of its registration, not of the acknowledgement that reported it.
   assert.equal(found.registeredAt, 3)
   assert.equal(await follower.fetch(pending), null)
   const opened = { result: 'opened' }
@@ -95,7 +95,7 @@ test('a subscription that misses a View is noticed by a list, and opened again',
   assert.equal(await metricValue(metrics, 'viewmesh_registry_missed_views_total'), 1)
 })
 
-test('a View that an event told of is missed by no list that has it afterwards', async (t) => {
+test('a View that an event reported is missed by no list that has it afterwards', async (t) => {
   const registry = await openDevelopmentRegistry({ acknowledgeMs: null })
   t.after(() => registry.close())
   const { lcd, url } = await openLcdBefore(t, registry.lcdUrl)
@@ -164,7 +164,7 @@ test('an event that arrives for each of the subscriptions causes one View', asyn
     assert.equal(sent.at(-1), view)
   }
   assert.equal(sent.length, 2)
-  assert.equal(await lists(), 2, 'no list is needed for what an event has told')
+  assert.equal(await lists(), 2, 'no list is needed for what an event has reported')
   assert.equal(await metricValue(metrics, 'viewmesh_registry_events_total', { outcome: 'read' }), 2)
 })
 

@@ -6,7 +6,7 @@ import { alice, documentOf, outcomeOf } from '../support/chain/answered-document
 const byAlice = { identities: [alice.identity] }
 
 /** Path and verdict of each document in short. */
-const toldOf = (answer: unknown): readonly string[] =>
+const outcomesOf = (answer: unknown): readonly string[] =>
   verifyAnswer(answer, byAlice).map(
     ({ path, verdict }) => `${path.join('.')}: ${outcomeOf(verdict)}`,
   )
@@ -30,7 +30,7 @@ test('every document of a nested answer gets its own verdict, the outer ones fir
       named: { members: [[documentOf('log-')]] },
     },
   }
-  assert.deepEqual(toldOf(answer), [
+  assert.deepEqual(outcomesOf(answer), [
     'data.Block.0: document',
     'data.Block.0.transactions.0: document',
     'data.Block.0.transactions.0.logs.0: document',
@@ -43,8 +43,8 @@ test('every document of a nested answer gets its own verdict, the outer ones fir
 })
 
 test('a part of an answer is verified too, down to one document', () => {
-  assert.deepEqual(toldOf(documentOf('log-')), [': document'])
-  assert.deepEqual(toldOf([documentOf('log-')]), ['0: document'])
+  assert.deepEqual(outcomesOf(documentOf('log-')), [': document'])
+  assert.deepEqual(outcomesOf([documentOf('log-')]), ['0: document'])
 })
 
 test('a path has keys of objects as texts and places in lists as numbers', () => {
@@ -61,12 +61,12 @@ test('a path has keys of objects as texts and places in lists as numbers', () =>
 test('what a proof holds is no document of the answer, whatever it is called', () => {
   const { _proof, ...fields } = documentOf('tx-')
   const nested = { ...fields, _proof: { ...Object(_proof), more: [documentOf('log-')] } }
-  assert.deepEqual(toldOf({ data: [nested] }), ['data.0: document'])
+  assert.deepEqual(outcomesOf({ data: [nested] }), ['data.0: document'])
 })
 
 test('an answer without proofs has no verdicts', () => {
   for (const answer of [{ data: { Log: [{ hash: '0x' }] } }, { errors: [] }, null, 'text', 7]) {
-    assert.deepEqual(toldOf(answer), [])
+    assert.deepEqual(outcomesOf(answer), [])
   }
 })
 
@@ -74,14 +74,14 @@ test('an object that is in the answer twice, as caching clients have it, is repo
   const log = documentOf('log-')
   const cyclic = { log, again: log, self: {} }
   cyclic.self = cyclic
-  assert.deepEqual(toldOf(cyclic), ['log: document'])
+  assert.deepEqual(outcomesOf(cyclic), ['log: document'])
 })
 
 test('parts nested deeper than any answer are reported, and not searched', () => {
   const nested = (levels: number): unknown =>
     levels === 0 ? { _proof: null } : { deeper: nested(levels - 1) }
-  assert.deepEqual(toldOf(nested(64)), [`${Array(64).fill('deeper').join('.')}: proof-missing`])
-  assert.deepEqual(toldOf(nested(65)), [`${Array(65).fill('deeper').join('.')}: too-deep`])
+  assert.deepEqual(outcomesOf(nested(64)), [`${Array(64).fill('deeper').join('.')}: proof-missing`])
+  assert.deepEqual(outcomesOf(nested(65)), [`${Array(65).fill('deeper').join('.')}: too-deep`])
   let bottomless: unknown = documentOf('log-')
   for (let level = 0; level < 1_000_000; level++) bottomless = [bottomless]
   assert.equal(verifyAnswer(bottomless, byAlice).length, 1)
@@ -90,5 +90,5 @@ test('parts nested deeper than any answer are reported, and not searched', () =>
 test('a long answer is verified', () => {
   const log = documentOf('log-')
   const answer = Array.from({ length: 150_000 }, () => ({ of: 1 }))
-  assert.deepEqual(toldOf([...answer, log]), ['150000: document'])
+  assert.deepEqual(outcomesOf([...answer, log]), ['150000: document'])
 })

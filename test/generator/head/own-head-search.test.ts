@@ -105,21 +105,21 @@ function openAlone(answers: readonly (() => Promise<Uint8Array>)[]) {
     { network: testNetwork, identity: key.identity, askPeersMs: 1_000 },
     { p2p, log: captureLog().log, onFound: () => assert.fail('it has none') },
   )
-  const tell = (type: 'connected' | 'disconnected', peer: string): void => {
+  const notify = (type: 'connected' | 'disconnected', peer: string): void => {
     for (const listener of listeners) listener({ type, peer, announced: null })
   }
-  return { search, asked, penalised, tell }
+  return { search, asked, penalised, notify }
 }
 
 test('a peer is asked once at a time, and none after the end, which ends what is asked', async (t) => {
   t.mock.timers.enable({ apis: ['setInterval'] })
   const never = () => new Promise<Uint8Array>(() => undefined)
-  const { search, asked, tell } = openAlone([async () => answerOf(), never, never])
+  const { search, asked, notify } = openAlone([async () => answerOf(), never, never])
   await setImmediate()
   t.mock.timers.tick(2_000)
-  tell('connected', 'one')
-  tell('disconnected', 'two')
-  tell('connected', 'three')
+  notify('connected', 'one')
+  notify('disconnected', 'two')
+  notify('connected', 'three')
   assert.deepEqual(
     asked.map(({ peer }) => peer),
     ['one', 'one', 'three'],
@@ -127,7 +127,7 @@ test('a peer is asked once at a time, and none after the end, which ends what is
   search.close()
   assert.ok(asked.every(({ signal }) => signal.aborted))
   t.mock.timers.tick(2_000)
-  tell('connected', 'four')
+  notify('connected', 'four')
   assert.equal(asked.length, 3)
 })
 

@@ -273,7 +273,7 @@ describe('a reorganisation', () => {
     assert.deepEqual(numbers(heads), [6])
   })
 
-  test('is told of at once where the node confirms what is left', async (t) => {
+  test('is reported at once where the node confirms what is left', async (t) => {
     const { store, seal, signer, heads, clock, asked } = await openSigner(t)
     for (const height of [6, 7]) {
       await seal(height)

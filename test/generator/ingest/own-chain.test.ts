@@ -22,22 +22,22 @@ interface Opened {
   readonly chain: ReturnType<typeof openOwnChain>
   readonly sealed: number[]
   readonly failures: unknown[]
-  /** What was told to the signer of heads, but for sealed blocks. */
-  readonly told: string[]
+  /** Calls of the signer of heads, but for sealed blocks. */
+  readonly calls: string[]
 }
 
 function open(store: StoreWriter, maxWrites = 4): Opened {
   const sealed: number[] = []
   const failures: unknown[] = []
-  const told: string[] = []
+  const calls: string[] = []
   const chain = openOwnChain(
     { identity: signer.identity, maxWrites },
     {
       store,
       heads: {
         sealed: async () => undefined,
-        suspend: () => void told.push('suspend'),
-        resume: () => void told.push('resume'),
+        suspend: () => void calls.push('suspend'),
+        resume: () => void calls.push('resume'),
       },
       seal: createSealer(testNetwork, { signer, nowMs: () => 1_000 }),
       metrics: createIngestMetrics(new Registry()),
@@ -45,7 +45,7 @@ function open(store: StoreWriter, maxWrites = 4): Opened {
       onFailure: (error) => void failures.push(error),
     },
   )
-  return { chain, sealed, failures, told }
+  return { chain, sealed, failures, calls }
 }
 
 test('the store is pruned after every 64 blocks', async (t) => {
@@ -121,19 +121,19 @@ for (const how of ['removed', 'replaced'] as const)
     const store = await openTestStore(t)
     const done: string[] = []
     const gate = Promise.withResolvers<void>()
-    const { chain, told, sealed } = open({
+    const { chain, calls, sealed } = open({
       ...store,
       async putBlock(block) {
         await gate.promise
         await store.putBlock(block)
-        done.push('put', ...told)
+        done.push('put', ...calls)
       },
       async truncateAbove(height) {
-        done.push('removed', ...told)
+        done.push('removed', ...calls)
         await store.truncateAbove(height)
       },
       async replaceBlocks(...replaced) {
-        done.push('replaced', ...told)
+        done.push('replaced', ...calls)
         return await store.replaceBlocks(...replaced)
       },
     })
@@ -144,7 +144,7 @@ for (const how of ['removed', 'replaced'] as const)
     gate.resolve()
     await changing
     assert.deepEqual(done, ['put', 'put', 'put', how, 'suspend'])
-    assert.deepEqual(told, ['suspend', 'resume'])
+    assert.deepEqual(calls, ['suspend', 'resume'])
     assert.deepEqual(chain.range(), { tail: 1, head: 1 })
     assert.deepEqual(chain.tip(), { number: 1, hash: first.header.hash })
     assert.deepEqual(sealed, [1, 2, 3, ...(how === 'replaced' ? [1] : [])])

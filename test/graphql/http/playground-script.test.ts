@@ -109,7 +109,7 @@ test('leaving while the next result is waited for ends the results', async (t) =
   assert.deepEqual(await left, { done: true, value: undefined })
 })
 
-test('a connection that fails is told to whoever waits for results', async (t) => {
+test('a connection that fails is reported to whoever waits for results', async (t) => {
   t.mock.method(globalThis, 'fetch', async () => {
     const body = new ReadableStream({ start: (controller) => controller.error(new Error('lost')) })
     return new Response(body, { headers: { 'content-type': 'text/event-stream' } })

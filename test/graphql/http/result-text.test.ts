@@ -32,7 +32,7 @@ test('what an answer says beside its data comes after it, the errors last', () =
   )
 })
 
-test('the length of each piece is told once the next one is asked for', () => {
+test('the length of each piece is reported once the next one is asked for', () => {
   const taken: number[] = []
   const pieces = resultPieces({ data: ['x'.repeat(64 * 1024 + 1)] }, (length) => taken.push(length))
   pieces.next()

@@ -1,4 +1,4 @@
-/** Rows that are numbers, in blocks that no store has: what is selected among them is told by a plain sort. */
+/** Rows that are numbers, in blocks that no store has: what is selected among them is checked against a plain sort. */
 import type { QueryBudget } from '../../../src/graphql/budget/query-budget.ts'
 import type { Attribute, Entity } from '../../../src/graphql/catalog/entity.ts'
 import type { OrderKey } from '../../../src/graphql/filter/order.ts'

@@ -80,7 +80,7 @@ test('the writer thread removes what is no longer kept after each 64 blocks', as
   assert.equal(await left(blocks.slice(1)), 53)
 })
 
-test('the writer thread is told what Views need, and says with which blocks they are done', async (t) => {
+test('the writer thread is sent what Views need, and says with which blocks they are done', async (t) => {
   const kept = { retainBlocks: null, retainRows: null, maxViewBytes: Infinity }
   const { writer } = await openWriterThread(
     { storePath: testDirectory(t), logLevel: 'error', secrets: [], ...kept },

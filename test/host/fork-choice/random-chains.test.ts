@@ -145,7 +145,7 @@ function recent(world: World, back: number): BlockRef {
   return world.blocks.at(-1 - (back % world.blocks.length)) ?? link(0, 'g', 'nothing')
 }
 
-function tell(host: SimulatedHost, message: Message): void {
+function deliver(host: SimulatedHost, message: Message): void {
   if ('head' in message) host.hearHead(message.head)
   else host.hearBlock(message.block, message.sealers)
 }
@@ -157,7 +157,7 @@ function settle(
   messages: readonly Message[],
   start: number,
 ): void {
-  for (const message of messages) tell(host, message)
+  for (const message of messages) deliver(host, message)
   for (let step = 0; step <= 10; step++) {
     const nowMs = start + step * 15_000
     host.look(nowMs)
@@ -199,7 +199,7 @@ function createListener(accepted: readonly string[]): Listener {
       host.look(nowMs)
       const arriving = queue.filter(({ due }) => due <= index)
       queue = queue.filter(({ due }) => due > index)
-      for (const { message } of arriving.reverse()) tell(host, message)
+      for (const { message } of arriving.reverse()) deliver(host, message)
     },
   }
 }

@@ -66,7 +66,7 @@ test('of what is allowed the lines count that can be read, of what is denied all
   assert.equal(missing.filters.denyProblem(), 'ENOENT')
 })
 
-test('a file that changes counts as it is by the time that its change is told', async (t) => {
+test('a file that changes counts as it is by the time that its change is reported', async (t) => {
   const { filters, standing, write } = await open(t, { allow: ['A'], deny: ['B'] })
   const changed = (): Promise<string[]> =>
     new Promise((resolve) => filters.onChange(() => resolve(standing('A', 'B', 'C'))))

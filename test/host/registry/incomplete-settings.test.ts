@@ -1,4 +1,4 @@
-/** A Host that is told where the registry chain tells of Views, and not where it lists them. */
+/** A Host that has the consensus RPC of the registry chain, but not the LCD that lists its Views. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { assertExplained } from '../../docs/support/explained.ts'

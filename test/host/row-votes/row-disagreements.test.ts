@@ -113,10 +113,10 @@ test('two results of one Host are named as well', async (t) => {
 })
 
 test('the newest 1,024 blocks are compared, and those below them no longer', async (t) => {
-  const told = [1, 76, 77, 140, 141, 1_100]
+  const heights = [1, 76, 77, 140, 141, 1_100]
   const room = await open(
     t,
-    told.flatMap((height) => [by('own', height), by('liar', height, { isFalse: true })]),
+    heights.flatMap((height) => [by('own', height), by('liar', height, { isFalse: true })]),
     1_100,
   )
   assert.match(

@@ -213,7 +213,7 @@ test('a Generator is asked for nothing before it announced something', async (t)
   assert.deepEqual(silent.asked, [['a', 1, 5]])
 })
 
-test('the lowest height that peers serve is told when it changes', async (t) => {
+test('the lowest height that peers serve is reported when it changes', async (t) => {
   const scene = open(t, { announced: { a: null } })
   scene.event('connected', 'a')
   assert.deepEqual(scene.servedFrom, [])
@@ -265,7 +265,7 @@ test('a peer that sends nothing is called off after half a minute, or as long as
   assert.deepEqual(impatient.results, ['failed'])
 })
 
-test('what keeps the writer from saying what is wanted is told', async (t) => {
+test('what keeps the writer from saying what is wanted is reported', async (t) => {
   const failure = new Error('the store is full')
   const scene = open(t, { wants: () => Promise.reject(failure) })
   scene.setWants(wanted(1, 9))

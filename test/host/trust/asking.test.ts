@@ -1,4 +1,4 @@
-/** Whom a Host asks who it is, and what the writer is told of the answers: peers that a test connects and answers for. */
+/** Whom a Host asks who it is, and what the writer is sent of the answers: peers that a test connects and answers for. */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { ServiceError } from '../../../src/errors.ts'
@@ -34,8 +34,8 @@ interface Room {
   asked(): Question[]
   connect(peer: string): void
   disconnect(peer: string): void
-  /** What the writer was told since this was looked at last. */
-  told(): Accepted[]
+  /** What the writer was sent since this was read last. */
+  sent(): Accepted[]
   readonly failed: readonly unknown[]
 }
 
@@ -55,7 +55,7 @@ async function open(
 ): Promise<Room> {
   const store = setup.store ?? (await openTestStore(t))
   const captured = captureLog()
-  const told: Accepted[] = []
+  const sent: Accepted[] = []
   const questions: Question[] = []
   const failed: unknown[] = []
   const connected = new Set<string>()
@@ -69,7 +69,7 @@ async function open(
       log: captured.log,
       writer: {
         putRecord: store.putRecord,
-        setAccepted: async (accepted) => void told.push(accepted),
+        setAccepted: async (accepted) => void sent.push(accepted),
         setAcceptedHosts: async () => undefined,
       },
       reader: store.reader,
@@ -114,7 +114,7 @@ async function open(
       connected.delete(peer)
       emit('disconnected', peer)
     },
-    told: () => told.splice(0),
+    sent: () => sent.splice(0),
     failed,
   }
 }
@@ -199,27 +199,27 @@ test('a peer that could not answer is not asked again once it is not named any m
   assert.deepEqual(peersOf(asked()), ['gone'])
 })
 
-test('the writer is told who is accepted and how many are awaited, where that changes', async (t) => {
-  const { trust, captured, asked, connect, told } = await open(t)
+test('the writer learns who is accepted and how many are awaited, where that changes', async (t) => {
+  const { trust, captured, asked, connect, sent } = await open(t)
   const listed = (awaited: number, ...names: readonly string[]): Accepted => ({
     ...{ kind: 'listed', awaited },
     identities: names.map(identityOf),
   })
-  assert.deepEqual(told(), [listed(Number.POSITIVE_INFINITY)])
+  assert.deepEqual(sent(), [listed(Number.POSITIVE_INFINITY)])
   trust.setBootstrapPeers(addressesOf('one', 'two', 'three'), false)
-  assert.deepEqual(told(), [])
+  assert.deepEqual(sent(), [])
   trust.setBootstrapPeers(addressesOf('one', 'two', 'three'), true)
-  assert.deepEqual(told(), [listed(3)])
+  assert.deepEqual(sent(), [listed(3)])
   for (const peer of ['one', 'two', 'three']) connect(peer)
   const [one = assert.fail(), two = assert.fail(), three = assert.fail()] = asked()
   await one.prove('a Host', 'host')
-  assert.deepEqual(told(), [listed(2)])
+  assert.deepEqual(sent(), [listed(2)])
   await two.prove('alice')
-  assert.deepEqual(told(), [listed(1, 'alice')])
+  assert.deepEqual(sent(), [listed(1, 'alice')])
   trust.onFile()
-  assert.deepEqual(told(), [])
+  assert.deepEqual(sent(), [])
   await three.prove('alice')
-  assert.deepEqual(told(), [listed(0, 'alice')])
+  assert.deepEqual(sent(), [listed(0, 'alice')])
   const said = captured.messages('info').filter((message) => message === 'accepted signers')
   assert.equal(said.length, 2, 'of nobody at first, and of alice')
   assert.deepEqual(captured.messages('warn'), [])
@@ -248,10 +248,10 @@ test('a file of signers that changes is accepted as it is now, and remembered so
     values: () => values,
     problem: () => problem,
   })
-  const { trust, told } = await open(t, 'signers', { store, file: fileOf(inFile) })
+  const { trust, sent } = await open(t, 'signers', { store, file: fileOf(inFile) })
   inFile.push('bob')
   trust.onFile()
-  const identities = told().map((accepted) => accepted.kind === 'listed' && accepted.identities)
+  const identities = sent().map((accepted) => accepted.kind === 'listed' && accepted.identities)
   assert.deepEqual(identities, [['alice'], ['alice', 'bob']])
   await store.flushed()
   const again = await open(t, 'signers', { store, file: fileOf([], 'ENOENT') })
@@ -264,8 +264,8 @@ test('a file of signers that changes is accepted as it is now, and remembered so
 test('where signers are named, a Generator that is none of them is said and not remembered', async (t) => {
   const listed = [identityOf('carol')]
   const room = await open(t, 'signers', { listed })
-  const { trust, captured, asked, connect, disconnect, told } = room
-  assert.deepEqual(told(), [{ kind: 'listed', identities: listed, awaited: 0 }])
+  const { trust, captured, asked, connect, disconnect, sent } = room
+  assert.deepEqual(sent(), [{ kind: 'listed', identities: listed, awaited: 0 }])
   trust.setBootstrapPeers(addressesOf('one'), true)
   for (const name of ['alice', 'bob', 'carol']) {
     connect('one')
@@ -276,7 +276,7 @@ test('where signers are named, a Generator that is none of them is said and not 
   const said = 'bootstrap peer is a Generator that is not accepted'
   assert.deepEqual(captured.messages('warn'), [said, said])
   const [carol = assert.fail(), ...others] = trust.sources()
-  assert.deepEqual([carol.source, others, told()], ['setting', [], []])
+  assert.deepEqual([carol.source, others, sent()], ['setting', [], []])
 })
 
 test('a sibling that proves to be a Generator is said once, and is no signer', async (t) => {

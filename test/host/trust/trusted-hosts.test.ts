@@ -13,7 +13,7 @@ import { openTestHost } from '../support/test-host.ts'
 
 const [own, listed, written, proven] = ['own', 'listed', 'written', 'proven'] as const
 
-/** Whose statements the writer was told to take in last. */
+/** Whose statements the writer was to accept last. */
 let given: readonly string[] = []
 /** Whose statements count in answers of this process. */
 let counted: RowVoters | null = null

@@ -214,7 +214,7 @@ describe('blocks without rows of a View', () => {
       assert.notEqual(needsOf(hostedView({ query: `Log(filter: ${filter}) { data }` })), null)
   })
 
-  it('are told by values of the index alone, as few as say the same', () => {
+  it('are found by values of the index alone, as few as say the same', () => {
     const [one, two] = ['ab', 'cd'].map((digits) => ({
       condition: `{address: {_eq: "0x${digits.repeat(20)}"}}`,
       needed: {
@@ -289,15 +289,15 @@ async function openCrowd(
   blocks: SealedBlockToStore[],
   options: Parameters<typeof openEngineRoom>[1] = {},
 ) {
-  const told = new Set<number>()
+  const withNeeds = new Set<number>()
   const room = await openEngineRoom(t, {
     ...options,
     through: (writer, store) => {
       const through = options.through?.(writer, store) ?? writer
       const setViewNeeds: typeof through.setViewNeeds = async (slot, needs) => {
         await through.setViewNeeds(slot, needs)
-        if (needs === null) told.delete(slot)
-        else told.add(slot)
+        if (needs === null) withNeeds.delete(slot)
+        else withNeeds.add(slot)
       }
       return { ...through, setViewNeeds }
     },
@@ -306,7 +306,10 @@ async function openCrowd(
   const views = crowd()
   for (const view of views) room.engine.serve(view)
   for (const view of views)
-    await room.until(view, (state) => isLive(state) && (told.has(view.slot) || view.slot === 4))
+    await room.until(
+      view,
+      (state) => isLive(state) && (withNeeds.has(view.slot) || view.slot === 4),
+    )
   const rows = () => views.map(({ slot }) => rowBytes(room.store, slot))
   const jobs = async (): Promise<number> => {
     const metric = await room.registry.getSingleMetric('viewmesh_host_view_job_seconds')?.get()
@@ -318,7 +321,7 @@ async function openCrowd(
   }
   const until = (isSo: (state: { done: readonly (readonly number[])[] }) => boolean) =>
     Promise.all(views.map((view) => room.until(view, isSo)))
-  return { room, rows, jobs, until, views, told }
+  return { room, rows, jobs, until, views, withNeeds }
 }
 
 describe('new blocks without rows of a View', () => {
@@ -340,7 +343,7 @@ describe('new blocks without rows of a View', () => {
     const blocks = engineChain(40)
     const marked: number[] = []
     let lookUps = 0
-    const { room, views, until, told } = await openCrowd(t, blocks.slice(0, 10), {
+    const { room, views, until, withNeeds } = await openCrowd(t, blocks.slice(0, 10), {
       through: (writer) => ({
         ...writer,
         putEmptyViewBlocks: async (empty) => {
@@ -354,7 +357,7 @@ describe('new blocks without rows of a View', () => {
     })
     const headOf = (slot: number): number | undefined =>
       room.store.reader.read((snapshot) => snapshot.viewRanges(slot).at(-1)?.[1])
-    assert.deepEqual(told, new Set([1, 2, 3, 5]))
+    assert.deepEqual(withNeeds, new Set([1, 2, 3, 5]))
     let next = 10
     for (const end = next + 10; next < end; next++) {
       await room.put(blocks.slice(next, next + 1))
@@ -373,7 +376,7 @@ describe('new blocks without rows of a View', () => {
       done[0]?.[1] === 109 + next
     await Promise.all(others.map((view) => room.until(view, isDone)))
     assert.equal(headOf(removed.slot), undefined)
-    assert.deepEqual(told, new Set([2, 3, 5]))
+    assert.deepEqual(withNeeds, new Set([2, 3, 5]))
     assert.deepEqual([marked, lookUps], [[], 0], 'nothing is left to be looked for')
     await room.engine.close()
     const text = await room.registry.metrics()

@@ -34,7 +34,7 @@ function computeNothing(reader: StoreReader, payload: Uint8Array): Uint8Array {
   return encodeResult({ outcomes, seen: heights.length, rows: encodeBlockRows(made) })
 }
 
-type Step = 'put' | 'begin' | 'report' | 'store' | 'settle' | 'tell' | { readonly depth: number }
+type Step = 'put' | 'begin' | 'report' | 'store' | 'settle' | 'need' | { readonly depth: number }
 
 const anyStep: fc.Arbitrary<Step> = fc.oneof(
   { weight: 3, arbitrary: fc.constant('put' as const) },
@@ -42,7 +42,7 @@ const anyStep: fc.Arbitrary<Step> = fc.oneof(
   { weight: 2, arbitrary: fc.constant('store' as const) },
   { weight: 2, arbitrary: fc.constant('settle' as const) },
   { weight: 2, arbitrary: fc.constant('report' as const) },
-  fc.constant('tell' as const),
+  fc.constant('need' as const),
   fc.nat(4).map((depth) => ({ depth })),
 )
 
@@ -143,7 +143,7 @@ async function openRoom(t: TestContext) {
 async function takeSteps(t: TestContext, steps: readonly Step[]): Promise<void> {
   const { store, run, begin, report, isDone, jobsDone } = await openRoom(t)
   let [head, branch] = [0, 0]
-  let isTold = false
+  let hasNeeds = false
   const nextBlock = () => opaqueBlock(++head, 5, `branch ${branch}`)
   while (head < firstBlocks) await store.putSealedBlock(nextBlock())
   for (; !isDone(); await jobsDone()) begin(false)
@@ -160,14 +160,14 @@ async function takeSteps(t: TestContext, steps: readonly Step[]): Promise<void> 
     stored.push(...(await store.replaceBlocks(from, Number.MAX_SAFE_INTEGER, [nextBlock()])))
   }
   /** The store learns, or is to forget, that no block has anything for the View. */
-  const tell = async (): Promise<void> => {
-    isTold = !isTold
-    await store.setViewNeeds(hostedView().slot, isTold ? { type: 'any', parts: [] } : null)
+  const need = async (): Promise<void> => {
+    hasNeeds = !hasNeeds
+    await store.setViewNeeds(hostedView().slot, hasNeeds ? { type: 'any', parts: [] } : null)
   }
   const storeNext = async () => markings.find(({ isStored }) => !isStored)?.store()
   const put = async () => stored.push(...(await store.putSealedBlock(nextBlock())))
   const reportAll = () => report(stored.splice(0))
-  const actions = { put, begin: mark, report: reportAll, store: storeNext, tell, settle }
+  const actions = { put, begin: mark, report: reportAll, store: storeNext, need, settle }
   for (const step of steps) await (typeof step === 'string' ? actions[step]() : replace(step.depth))
   for (let round = 0; round < 4; round++) {
     while (markings.length > 0) {
@@ -192,20 +192,20 @@ test('a View is done with every block, whatever is removed while it is marked', 
         // Marked, then replaced before anybody hears that it was marked.
         [['put', 'begin', 'store', 'put', { depth: 1 }, 'put', 'begin']],
         // Of two new blocks the store has marked one.
-        [['begin', 'put', 'tell', 'put', 'begin', 'tell', 'put', 'begin', 'put', 'begin']],
+        [['begin', 'put', 'need', 'put', 'begin', 'need', 'put', 'begin', 'put', 'begin']],
         // Done as it was stored, and another block takes its place before that is heard.
-        [['begin', 'tell', 'put', 'tell', { depth: 0 }, 'report', 'begin', 'begin']],
+        [['begin', 'need', 'put', 'need', { depth: 0 }, 'report', 'begin', 'begin']],
         [
           [
             'begin',
-            'tell',
+            'need',
             'put',
             'report',
             'begin',
             'put',
             'put',
             'report',
-            'tell',
+            'need',
             'begin',
             'put',
           ],

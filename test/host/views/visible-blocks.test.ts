@@ -34,7 +34,7 @@ describe('what was reported of new blocks', () => {
     assert.deepEqual(doneSince([2, 0, 5], [3, 1, 5]), [])
   })
 
-  it('counts for one new block as for several, and each View is told what came since its own', async (t) => {
+  it('counts for one new block as for several, and each View is given what came since its own', async (t) => {
     const store = await openTestStore(t, null)
     for (let height = 1; height <= 4; height++) await store.putBlock(opaqueBlock(height, 5))
     store.reader.read((snapshot) => {
@@ -60,7 +60,7 @@ describe('what was reported of new blocks', () => {
 })
 
 describe('blocks that were found to be empty', () => {
-  it('are told with all Views that have no rows of them, where they are stored', async (t) => {
+  it('are reported with all Views that have no rows of them, where they are stored', async (t) => {
     const store = await openTestStore(t)
     for (const height of [3, 4, 5]) await store.putBlock(opaqueBlock(height))
     const found = [

@@ -185,7 +185,7 @@ describe('what a thread says of a job that it no longer has is ignored', () => {
   })
 })
 
-test('a piece that is taken is told to the thread', (t) => {
+test('a piece that is taken is reported to the thread', (t) => {
   const { add, messages, jobs } = openJobs(t)
   void add('a', { onPiece: (_, taken) => taken() })
   jobs.piece({ kind: 'piece', thread: 0, id: 1, bytes })

@@ -124,7 +124,7 @@ const results = [
 ] as const
 
 for (const [verdict, result] of results) {
-  test(`a verdict "${verdict.action}" is counted, told of the sender, and what gossipsub does`, async () => {
+  test(`a verdict "${verdict.action}" is counted, reported with its sender and sent to gossipsub`, async () => {
     const scene = openScene()
     scene.inbox.offer('p', 'topic', bytes('a block'))
     scene.decide('a block', verdict)

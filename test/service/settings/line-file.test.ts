@@ -123,7 +123,7 @@ test('a file is read again once for each change, and a whole list skips no line 
   }
 })
 
-test('a file is polled every two seconds, and told of only where it has another list', async (t) => {
+test('a file is polled every two seconds, and reported only where it has another list', async (t) => {
   t.mock.timers.enable({ apis: ['setInterval'] })
   const path = join(folder, 'every-two-seconds')
   await writeFile(path, '1\n')

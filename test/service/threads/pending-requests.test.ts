@@ -25,7 +25,7 @@ test('each request has a number of its own, and the result that comes with it', 
   assert.deepEqual(sent, ['request 1', 'request 2'])
 })
 
-test('an aborted request is told to the thread while it waits, and not once it has its result', async () => {
+test('an aborted request is reported to the thread while it waits, and not after its result', async () => {
   const { pending, sent } = open()
   const [early, late] = [new AbortController(), new AbortController()]
   const aborted = pending.ask(add, { signal: early.signal })

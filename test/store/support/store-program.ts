@@ -42,7 +42,7 @@ export function writtenBranches(height: number): string[] {
 /** The slot of the View whose rows are written beside the blocks of the main branch. */
 export const writtenSlot = 5
 
-/** The slot of a View that has nothing in any block, which the store is told. */
+/** The slot of a View that has nothing in any block, which the store knows. */
 export const emptySlot = 6
 
 /** The rows of the first View at a height. */

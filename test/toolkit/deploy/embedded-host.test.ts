@@ -23,7 +23,7 @@ test('a Host of the toolkit is reached on this machine, wherever else it listens
   assert.equal(urlOf('10.0.0.1:99'), 'http://10.0.0.1:99')
 })
 
-test('a Host that does not start is told with its last five lines, and leaves no token', async (t) => {
+test('a Host that does not start is reported with its last five lines, and leaves no token', async (t) => {
   const folder = join(testDirectory(t), 'host')
   const [port] = await freePorts(1)
   const env = { DB_API_ADDR: `127.0.0.1:${port}`, LOG_LEVEL: 'loud'.repeat(300) }

@@ -48,7 +48,7 @@ test('a nonce is taken where there is neither a receipt nor a View', async () =>
   )
 })
 
-test('of a known View the hash is told only where its transaction registered it', async () => {
+test('of a known View the hash is returned only where its transaction registered it', async () => {
   assert.equal(await ownHash({ receipt: async () => receipt }, signed.hash), signed.hash)
   assert.equal(await ownHash({ receipt: async () => null }, signed.hash), null)
   const reverted = { ...receipt, succeeded: false }

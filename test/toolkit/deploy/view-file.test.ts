@@ -185,7 +185,7 @@ test('terms that lead to another transaction than they name are not sent', async
   assert.equal(await nonce(), 0)
 })
 
-test('a nonce that is taken while the transaction is sent is told as taken', async (t) => {
+test('a nonce that is taken while the transaction is sent is reported as taken', async (t) => {
   const { nonce, prepare, send, rpcUrl } = await open(t)
   await prepare('One')
   await prepare('Two')

@@ -96,7 +96,7 @@ test('another program where a Host should be is named as one, and no Host is sai
   assert.match(`${rest.at(-1)}`, /^What to do: Name the API port of a Host \(9181 by default\)/)
 })
 
-test('Views and variables are told in the singular and the plural, and a Host by its answer', async (context) => {
+test('Views and variables are reported in the singular and the plural, and a Host by its answer', async (context) => {
   const { run, json } = await openTestTerminal(context)
   await json('view', 'init', 'First')
   const linesOf = async (host: string): Promise<readonly string[]> => {

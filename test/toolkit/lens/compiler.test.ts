@@ -44,7 +44,7 @@ test('what a compiler says as it fails is shown, errors first, up to 8,000 chara
   })
 })
 
-test('what is not installed is told with how to get it, the target of Rust as well', async (t) => {
+test('what is not installed is reported with how to get it, the target of Rust as well', async (t) => {
   await assert.rejects(compile(t, '', { program: 'no-such-compiler' }), {
     code: 'TOOLKIT_COMPILER_MISSING',
     message: 'no-such-compiler is not installed',

@@ -40,13 +40,13 @@ const block = (...documents: readonly object[]): string =>
   JSON.stringify({ data: { Ethereum__Mainnet__Block: documents } })
 
 describe('the newest blocks of a Host', () => {
-  it('come ascending from block 0 on, and each that was read is told', async (t) => {
+  it('come ascending from block 0 on, and each that was read is reported', async (t) => {
     const blocks = [0, 1].map((number) => block({ number }))
     const url = await openFakeHost(t, [head([1, 0]), ...blocks])
-    const told: number[] = []
-    const found = await read(url, 2, (count) => told.push(count))
+    const counts: number[] = []
+    const found = await read(url, 2, (count) => counts.push(count))
     assert.deepEqual(
-      [found.blocks.map(({ number }) => number), told],
+      [found.blocks.map(({ number }) => number), counts],
       [
         [0, 1],
         [1, 2],

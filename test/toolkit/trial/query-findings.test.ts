@@ -37,7 +37,7 @@ const flatFound = (names: string): string =>
 const missing = (name: string): string =>
   `warning QUERY_MISSING_TRANSACTION_FIELD: the query selects transaction without ${name}, and no row has a value of ${name}`
 
-test('a flat field in place of the relation is told where a field of the rows has no value', () => {
+test('a flat field in place of the relation is reported where a field of the rows has no value', () => {
   assert.deepEqual(foundOf(flat), [flatFound('to, from, hash, other')])
   const some = [
     count('to', { values: 1, wrongType: 1 }),
@@ -49,7 +49,7 @@ test('a flat field in place of the relation is told where a field of the rows ha
   assert.deepEqual(foundOf('Log { address }'), [])
 })
 
-test('each field of the transaction that is missing and has no value in any row is told', () => {
+test('each field of the transaction that is missing and has no value in any row is reported', () => {
   const selecting = (fields: string): string => `Log { address transaction { ${fields} } }`
   assert.deepEqual(foundOf(selecting('nonce')), ['hash', 'from', 'to'].map(missing))
   assert.deepEqual(foundOf(selecting('hash to')), [missing('from')])
@@ -66,7 +66,7 @@ test('nothing is said of a View without lenses, without rows, or of another coll
   assert.deepEqual(foundOf('AccessListEntry { address transaction { nonce } }'), [])
 })
 
-test('a failure for want of a field is told by what the query selects in its place', () => {
+test('a failure for want of a field is reported with what the query selects in its place', () => {
   const codeOf = (message: string, text: string): string =>
     refineFinding(toFinding(new ServiceError('LENS_FAILED', message)), queryOf(text)).code
   const related = 'Log { address transaction { hash } }'

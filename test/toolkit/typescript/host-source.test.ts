@@ -131,7 +131,7 @@ test('an event of a typed subscription fits its types', async (t) => {
   assert.deepEqual(fitErrors(module, 'KeptData', data), [])
 })
 
-test('the named Views of a Host are typed, a wrong name is told, and no Host ends with 3', async (t) => {
+test('the named Views of a Host are typed, a wrong name is reported, and no Host ends with 3', async (t) => {
   const { host, terminal } = await open(t)
   const from = ['types', '--host', host.apiOrigin] as const
   const views = async (...names: string[]): Promise<unknown> =>

@@ -109,7 +109,7 @@ for (const { what, inside, outside } of bounds)
       })
   })
 
-test('the address of a keystore is told with its checksum, however it is written', () => {
+test('the address of a keystore is shown with its checksum, however it is written', () => {
   const address = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'
   const digits = address.slice(2)
   for (const written of [digits.toLowerCase(), digits.toUpperCase(), address])

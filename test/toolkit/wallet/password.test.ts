@@ -70,7 +70,7 @@ test('a file that is missing, or larger than a secret, is refused by name', asyn
   await assert.rejects(readPassword(endless, '-'), refused(`standard input ${tooLarge}`))
 })
 
-test('standard input that fails is told as it fails', async () => {
+test('standard input that fails is reported as it fails', async () => {
   const failed = new Error('gone')
   const { terminal } = terminalWith({})
   const stdin = new Readable({ read: () => stdin.destroy(failed) })
