@@ -289,15 +289,15 @@ async function openCrowd(
   blocks: SealedBlockToStore[],
   options: Parameters<typeof openEngineRoom>[1] = {},
 ) {
-  const withNeeds = new Set<number>()
+  const sent = new Set<number>()
   const room = await openEngineRoom(t, {
     ...options,
     through: (writer, store) => {
       const through = options.through?.(writer, store) ?? writer
       const setViewNeeds: typeof through.setViewNeeds = async (slot, needs) => {
         await through.setViewNeeds(slot, needs)
-        if (needs === null) withNeeds.delete(slot)
-        else withNeeds.add(slot)
+        if (needs === null) sent.delete(slot)
+        else sent.add(slot)
       }
       return { ...through, setViewNeeds }
     },
@@ -306,10 +306,7 @@ async function openCrowd(
   const views = crowd()
   for (const view of views) room.engine.serve(view)
   for (const view of views)
-    await room.until(
-      view,
-      (state) => isLive(state) && (withNeeds.has(view.slot) || view.slot === 4),
-    )
+    await room.until(view, (state) => isLive(state) && (sent.has(view.slot) || view.slot === 4))
   const rows = () => views.map(({ slot }) => rowBytes(room.store, slot))
   const jobs = async (): Promise<number> => {
     const metric = await room.registry.getSingleMetric('viewmesh_host_view_job_seconds')?.get()
@@ -321,7 +318,7 @@ async function openCrowd(
   }
   const until = (isSo: (state: { done: readonly (readonly number[])[] }) => boolean) =>
     Promise.all(views.map((view) => room.until(view, isSo)))
-  return { room, rows, jobs, until, views, withNeeds }
+  return { room, rows, jobs, until, views, sent }
 }
 
 describe('new blocks without rows of a View', () => {
@@ -343,7 +340,7 @@ describe('new blocks without rows of a View', () => {
     const blocks = engineChain(40)
     const marked: number[] = []
     let lookUps = 0
-    const { room, views, until, withNeeds } = await openCrowd(t, blocks.slice(0, 10), {
+    const { room, views, until, sent } = await openCrowd(t, blocks.slice(0, 10), {
       through: (writer) => ({
         ...writer,
         putEmptyViewBlocks: async (empty) => {
@@ -357,7 +354,7 @@ describe('new blocks without rows of a View', () => {
     })
     const headOf = (slot: number): number | undefined =>
       room.store.reader.read((snapshot) => snapshot.viewRanges(slot).at(-1)?.[1])
-    assert.deepEqual(withNeeds, new Set([1, 2, 3, 5]))
+    assert.deepEqual(sent, new Set([1, 2, 3, 5]))
     let next = 10
     for (const end = next + 10; next < end; next++) {
       await room.put(blocks.slice(next, next + 1))
@@ -376,7 +373,7 @@ describe('new blocks without rows of a View', () => {
       done[0]?.[1] === 109 + next
     await Promise.all(others.map((view) => room.until(view, isDone)))
     assert.equal(headOf(removed.slot), undefined)
-    assert.deepEqual(withNeeds, new Set([2, 3, 5]))
+    assert.deepEqual(sent, new Set([2, 3, 5]))
     assert.deepEqual([marked, lookUps], [[], 0], 'nothing is left to be looked for')
     await room.engine.close()
     const text = await room.registry.metrics()
