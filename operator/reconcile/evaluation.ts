@@ -27,7 +27,7 @@ type EarlyFindings = Pick<Findings<unknown>, 'unwatched' | 'failedCreate'>
 
 /**
  * `before` are the inputs as they were fetched last, which are fetched again where they no longer hold. `onFound` is
- * called with each early finding at once. Throws OPERATOR_LEAVING where something of a deleted resource of the same
+ * called with each early finding at once. Throws OPERATOR_TERMINATING where something of a deleted resource of the same
  * name is still there.
  */
 export async function evaluateResource<R extends Workload, F>(

@@ -64,7 +64,7 @@ interface LiveObjects {
 /**
  * What differs from what is wanted. What is `known` distinguishes an object that was deleted from one that never
  * was, and what admission changes from drift. Throws OPERATOR_NAME_TAKEN where an object belongs to others, and
- * OPERATOR_LEAVING where it belongs to a deleted resource.
+ * OPERATOR_TERMINATING where it belongs to a deleted resource.
  */
 export function differencesOf(
   live: LiveObjects,

@@ -10,7 +10,7 @@ import type { KeptPod } from '../observe/pod.ts'
 import { isOfFormer } from '../statements/ownership.ts'
 import type { ObservedState } from './observed-state.ts'
 
-/** Throws OPERATOR_LEAVING where a claim of a wanted replica is being deleted. */
+/** Throws OPERATOR_TERMINATING where a claim of a wanted replica is being deleted. */
 export function expectNoTerminatingClaims(
   resource: Workload,
   { claims, pods }: Pick<ObservedState, 'claims' | 'pods'>,

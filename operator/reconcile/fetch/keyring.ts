@@ -33,7 +33,7 @@ export interface Keyring {
 /** Fingerprints that were computed before, by UID and resourceVersion: stretching takes 50 ms a key. */
 export type FingerprintCache = Map<string, ReadonlyMap<number, string>>
 
-/** Reads the Secret. Throws OPERATOR_LEAVING where it is that of a deleted resource. */
+/** Reads the Secret. Throws OPERATOR_TERMINATING where it is that of a deleted resource. */
 export async function readKeyring(
   api: KubernetesApi,
   resource: Workload,
@@ -122,7 +122,7 @@ async function fingerprintsOf(
   return found
 }
 
-/** Throws OPERATOR_LEAVING where the keyring Secret is terminating. */
+/** Throws OPERATOR_TERMINATING where the keyring Secret is terminating. */
 function expectKeyringNotTerminating(resource: Workload, { metadata }: V1Secret): void {
   const isTerminating =
     metadata?.deletionTimestamp !== undefined && knownOrdinals(resource).length === 0

@@ -65,7 +65,7 @@ export function terminatingError(
   remedy = 'Nothing: Kubernetes deletes it.',
 ): ServiceError {
   return new ServiceError(
-    'OPERATOR_LEAVING',
+    'OPERATOR_TERMINATING',
     `${kind} ${name} of a deleted resource is still there`,
     {
       facts: { kind, name },

@@ -66,7 +66,7 @@ export function problemOfSpec({ spec }: Workload, error: unknown): Problem | nul
  */
 export function isPassing(error: unknown): boolean {
   if (!(error instanceof ServiceError)) return false
-  return error.code === 'OPERATOR_LEAVING' || terminating.test(error.message)
+  return error.code === 'OPERATOR_TERMINATING' || terminating.test(error.message)
 }
 
 function isRefused({ code, message }: ServiceError): boolean {

@@ -204,7 +204,7 @@ test('what a deleted resource of the same name left is waited for', () => {
   const later = { ...host, metadata: { ...host.metadata, uid: 'another' } }
   assert.throws(
     () => differencesOf({ view: viewOf(written(wanted)) }, later, wanted, never),
-    (error) => hasCode(error, 'OPERATOR_LEAVING'),
+    (error) => hasCode(error, 'OPERATOR_TERMINATING'),
   )
 })
 

@@ -65,7 +65,7 @@ test('while paused a Secret that is missing or was changed waits, and is not wri
   ])
   const metadata = { ...token?.metadata, deletionTimestamp: '2026-01-01T00:00:00Z' }
   room.server.put(pathOf(token?.metadata?.name), { ...token, metadata } as never)
-  await assert.rejects(reported(), { code: 'OPERATOR_LEAVING' })
+  await assert.rejects(reported(), { code: 'OPERATOR_TERMINATING' })
   assert.deepEqual(
     room.server.requests.filter(({ method }) => method !== 'GET'),
     [],

@@ -22,7 +22,7 @@ const before: Host = { ...host, metadata: { ...host.metadata, uid: 'former' } }
 const known: Host = { ...host, status: { nodes: [{ ordinal: 0, keyringFingerprint: 'abc' }] } }
 const own = ownerReference(host)
 const former = ownerReference(before)
-const leaving = { code: 'OPERATOR_LEAVING' }
+const leaving = { code: 'OPERATOR_TERMINATING' }
 const { signal } = new AbortController()
 const path = '/api/v1/namespaces/apps/secrets/mainnet-host-keyring'
 

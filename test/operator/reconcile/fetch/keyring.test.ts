@@ -134,7 +134,7 @@ test('replicas that a resource had are those whose key its status remembers', ()
 
 test('a keyring that goes is waited for, but by a resource that had its keys', async () => {
   put({ 0: key('a') }, { deletionTimestamp: '2026-01-01T00:00:00Z' })
-  await assert.rejects(read(), { code: 'OPERATOR_LEAVING' })
+  await assert.rejects(read(), { code: 'OPERATOR_TERMINATING' })
   const status = { nodes: [{ ordinal: 0, keyringFingerprint: 'abc' }] }
   const before = await readKeyring(room.client.api, { ...host, status }, new Map(), signal)
   assert.equal(before.exists, true)
@@ -145,6 +145,6 @@ test('a keyring of a deleted resource of the same name is waited for by any', as
   put({ 0: key('a') }, { ownerReferences: [{ ...ownerReference(host), uid: 'former' }] })
   for (const each of [host, { ...host, status }])
     await assert.rejects(readKeyring(room.client.api, each, new Map(), signal), {
-      code: 'OPERATOR_LEAVING',
+      code: 'OPERATOR_TERMINATING',
     })
 })

@@ -54,7 +54,7 @@ test('of a Secret it is said where it differs, unless it goes or belongs to some
   assert.deepEqual(await drifts({ data: { token: btoa('b') } }), ['data.token'])
   const going = { ...wanted.metadata, deletionTimestamp: '2026-01-01T12:00:00Z' }
   await assert.rejects(drifts({ metadata: going }), {
-    code: 'OPERATOR_LEAVING',
+    code: 'OPERATOR_TERMINATING',
     message: /^Secret some of a deleted resource is still there/,
   })
   await assert.rejects(drifts({ metadata: { name: 'some', namespace } }), {

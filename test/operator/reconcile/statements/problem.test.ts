@@ -86,7 +86,7 @@ test('a namespace that is terminating is no problem of anybody', () => {
   )
   assert.equal(problemOf(error), null)
   assert.equal(isPassing(error), true)
-  assert.equal(isPassing(new ServiceError('OPERATOR_LEAVING', 'it is still there')), true)
+  assert.equal(isPassing(new ServiceError('OPERATOR_TERMINATING', 'it is still there')), true)
   assert.equal(isPassing(refusedApply(500, 'try again')), false)
   assert.equal(isPassing(new Error('a mistake of ours')), false)
 })
