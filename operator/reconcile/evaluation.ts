@@ -1,10 +1,10 @@
-/** Evaluates a resource: reads what is watched, fetches from the cluster what is not, and says what follows from both. Writes nothing. */
+/** Evaluates a resource: reads what is watched, fetches from the cluster what is not, and says what follows from both. Writes nothing to it. */
 import type { Workload } from '../api.ts'
 import { wantedReplicas } from '../resources/names/names.ts'
 import { planObjects } from './apply/apply-objects.ts'
 import { fetchInputs } from './apply/fetch-inputs.ts'
 import type { FetchedInputs } from './apply/resource-memory.ts'
-import type { Evaluated, ReconcileContext } from './context.ts'
+import { addFindings, type Evaluated, type ReconcileContext } from './context.ts'
 import { areKeysBound, ownerChanges } from './evaluate/deletion-policy.ts'
 import { planIdentity } from './evaluate/identity.ts'
 import { identitiesOf, observeState } from './evaluate/observed-state.ts'
@@ -17,23 +17,18 @@ import { findUnused } from './fetch/unused-claims.ts'
 import { findUnwatchedClaims } from './fetch/unwatched-claims.ts'
 import type { ReplicaIdentity } from './observe/claim.ts'
 import { templateProblem } from './observe/kept-resource.ts'
-import type { Findings } from './status/findings.ts'
 
 /** Which resource has which key is registered by a step. */
-type EvaluatedContext<R extends Workload, F> = Readonly<Omit<ReconcileContext<R, F>, 'holders'>>
-
-/** What is found before the rest is, and counts also where that fails. */
-type EarlyFindings = Pick<Findings<unknown>, 'unwatched' | 'failedCreate'>
+type EvaluatedContext<R extends Workload, F> = Omit<ReconcileContext<R, F>, 'holders'>
 
 /**
- * `before` are the inputs as they were fetched last, which are fetched again where they no longer hold. `onFound` is
- * called with each early finding at once. Throws OPERATOR_TERMINATING where something of a deleted resource of the same
- * name is still there.
+ * `before` are the inputs as they were fetched last, which are fetched again where they no longer hold. What is found
+ * early is added to the findings of `context` at once: it counts also where the rest fails. Throws OPERATOR_TERMINATING
+ * where something of a deleted resource of the same name is still there.
  */
 export async function evaluateResource<R extends Workload, F>(
   context: EvaluatedContext<R, F>,
   before: FetchedInputs<F> | null,
-  onFound: (found: Partial<EarlyFindings>) => void,
 ): Promise<Evaluated<F>> {
   const { resource, parts, run } = context
   const watched = observeState(parts, resource)
@@ -42,20 +37,18 @@ export async function evaluateResource<R extends Workload, F>(
   const replicas = identitiesOf(resource, watched, inputs.keyring)
   const known = { seen: watched, replicas }
   const unwatched = await findUnwatchedClaims(parts.api, resource, known, run.signal)
-  onFound({ unwatched })
+  addFindings(context, { unwatched })
   const state = unwatched.length === 0 ? watched : observeState(parts, resource, unwatched)
   const failedCreate = await findFailedCreate(parts.api, resource, state, run.signal)
-  onFound({ failedCreate })
+  addFindings(context, { failedCreate })
   expectNoTerminatingClaims(resource, state)
   const candidates = possiblyUnused(resource, state.claims, inputs.keyring)
   const unused = await findUnused(parts.api, resource, candidates, run.signal)
   const identities = identitiesOf(resource, state, inputs.keyring, unused)
-  return evaluate(context, { ...fetched, state, identities, unwatched, failedCreate })
+  return evaluate(context, { ...fetched, state, identities })
 }
 
-interface Observations<F>
-  extends EarlyFindings,
-    Pick<Evaluated<F>, 'state' | 'inputs' | 'secrets'> {
+interface Observations<F> extends Pick<Evaluated<F>, 'state' | 'inputs' | 'secrets'> {
   readonly identities: readonly ReplicaIdentity[]
 }
 

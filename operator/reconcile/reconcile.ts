@@ -105,10 +105,7 @@ async function reconcileSpec<R extends Workload, F>(
     registerHealthTargets(parts, resource, logic.occasion?.(resource), logic.views?.(resource))
     expectRead(context)
     addFindings(context, { refusal: await ownStrayPods(context) })
-    const evaluated = await evaluateResource(context, context.memory.inputs, (found) =>
-      addFindings(context, found),
-    )
-    await runSteps(context, evaluated)
+    await runSteps(context, await evaluateResource(context, context.memory.inputs))
   } catch (error) {
     // What failed may have changed what was fetched.
     context.memory.inputs = null

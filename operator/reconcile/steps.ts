@@ -12,7 +12,7 @@ import { followKeyringPolicy, followPolicies } from './apply/owner-references.ts
 import { waitingChanges } from './apply/pause.ts'
 import { applyPodOwners } from './apply/pod-owners.ts'
 import { restartKeyless, restartToResize } from './apply/restart-pod.ts'
-import { addFindings, type Evaluated, type ReconcileContext } from './context.ts'
+import type { Evaluated, ReconcileContext } from './context.ts'
 import { areKeysBound, isKeyringOwned } from './evaluate/deletion-policy.ts'
 import { sharedKeyProblem } from './evaluate/identity.ts'
 import { startMark } from './evaluate/ignored-start.ts'
@@ -152,7 +152,7 @@ async function stopAtProblem<R extends Workload, F>(
   if (!owners.keyring && owners.claims.length === 0) return stop
   await followPolicies(parts.api, resource, owners, run.signal)
   // The advice in the message depends on the owners.
-  const again = await evaluateResource(context, null, (found) => addFindings(context, found))
+  const again = await evaluateResource(context, null)
   const { found: shared } = await registerKeys(context, again)
   const { found } = await ensureSecrets(context, again)
   return { ...stop, found: { ...again, ...shared, ...found } }
