@@ -2,7 +2,6 @@
  * Selects the rows of a list: which match, in which order, from offset to limit. Lists of the root walk
  * the chain; lists under a row are a span of its block.
  */
-
 import type { QueryBudget } from '../budget/query-budget.ts'
 import { mapYielding, visitYielding } from '../budget/yielding-loop.ts'
 import type { Entity } from '../catalog/entity.ts'
