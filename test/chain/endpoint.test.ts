@@ -3,6 +3,7 @@ import { getEventListeners } from 'node:events'
 import type { ServerResponse } from 'node:http'
 import { test } from 'node:test'
 import { Registry } from 'prom-client'
+import { runningTimers } from '../support/leaks/timers.ts'
 import { metricValue } from '../support/metric-value.ts'
 import {
   callsOf,
@@ -171,16 +172,14 @@ test('the outcomes of batches that are answered are kept where another one fails
 })
 
 test('a call that is answered leaves no timer behind, and nothing at its signal', async (t) => {
-  const timers = (): number =>
-    process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length
   const endpoint = await openBefore(t, echoAll, { timeoutMs: 60_000 })
   const { signal } = new AbortController()
-  const before = timers()
+  const before = runningTimers()
   const call = endpoint.call({ method: 'echo', params: [1] }, signal)
-  assert.equal(timers(), before + 1)
+  assert.equal(runningTimers(), before + 1)
   assert.equal(getEventListeners(signal, 'abort').length, 1)
   await call
-  assert.equal(timers(), before)
+  assert.equal(runningTimers(), before)
   assert.deepEqual(getEventListeners(signal, 'abort'), [])
 })
 

@@ -5,6 +5,7 @@ import { type Endpoint, openEndpoint } from '../../src/chain/endpoint.ts'
 import { createChainMetrics } from '../../src/chain/metrics.ts'
 import { openUpstream } from '../../src/chain/upstream.ts'
 import { captureLog } from '../support/captured-log.ts'
+import { runningTimers } from '../support/leaks/timers.ts'
 import { metricValue } from '../support/metric-value.ts'
 
 const never = new AbortController().signal
@@ -113,12 +114,10 @@ test('a request that is given up while its answer is late was not answered', asy
 
 test('an answer leaves no timer behind that would call it late', async (t) => {
   const { upstream } = openOver(t, ['127.0.0.1:1'])
-  const timers = (): number =>
-    process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length
-  const before = timers()
-  const attempt = async (): Promise<number> => timers()
+  const before = runningTimers()
+  const attempt = async (): Promise<number> => runningTimers()
   assert.equal(await upstream.persist('head', attempt, never, 60_000), before)
-  assert.equal(timers(), before)
+  assert.equal(runningTimers(), before)
 })
 
 test('of a long error without a code the first 300 characters are said', async (t) => {

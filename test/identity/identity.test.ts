@@ -1,16 +1,6 @@
 import assert from 'node:assert/strict'
 import { hkdfSync, randomBytes, scryptSync } from 'node:crypto'
-import {
-  chmod,
-  mkdir,
-  mkdtemp,
-  readdir,
-  readFile,
-  readlink,
-  rm,
-  stat,
-  writeFile,
-} from 'node:fs/promises'
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
@@ -19,6 +9,7 @@ import { openIdentity, prepareIdentity } from '../../src/identity/identity.ts'
 import { createSigner, isValidSignature } from '../../src/identity/signature.ts'
 import { assertExplained } from '../docs/support/explained.ts'
 import { startChild } from '../support/child-program.ts'
+import { openFilesIn } from '../support/leaks/files.ts'
 import { isRoot, otherUser } from '../support/other-user/leave-root.ts'
 
 const top = await mkdtemp(join(tmpdir(), 'viewmesh-identity-'))
@@ -53,12 +44,7 @@ async function directoryWith(text: string): Promise<string> {
 }
 
 test('the first run leaves no file open', async () => {
-  const open = '/proc/self/fd'
-  const names = (await readdir(open)).map((fd) => readlink(join(open, fd)).catch(() => ''))
-  assert.deepEqual(
-    (await Promise.all(names)).filter((name) => name.startsWith(top)),
-    [],
-  )
+  assert.deepEqual(await openFilesIn(top), [])
 })
 
 test('the first run makes a key, later runs open the same one, also in a volume with lost+found', async () => {

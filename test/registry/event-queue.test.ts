@@ -6,6 +6,7 @@ import { ServiceError } from '../../src/errors.ts'
 import { createEventQueue } from '../../src/registry/event-queue.ts'
 import type { AnnouncedView, RefusedView, SentView } from '../../src/registry/listed-view.ts'
 import { createRegistryMetrics } from '../../src/registry/metrics.ts'
+import { runningTimers } from '../support/leaks/timers.ts'
 
 const wire = Uint8Array.of(1)
 const announced = (id: string, more: Partial<AnnouncedView> = {}): AnnouncedView => ({
@@ -69,14 +70,12 @@ test('a View that the LCD cannot describe is asked for three times, then taken f
 })
 
 test('a View that is to be asked for again does not keep the program from ending', async () => {
-  const timers = (): number =>
-    process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length
-  const before = timers()
+  const before = runningTimers()
   const { queue, aborting, asked } = openQueue(() => null)
   queue.add(announced('a'), 5)
   while (asked.length === 0) await new Promise(setImmediate)
   await new Promise(setImmediate)
-  assert.equal(timers(), before)
+  assert.equal(runningTimers(), before)
   aborting.abort()
   await queue.idle()
 })

@@ -1,18 +1,15 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createWakeUp } from '../../src/registry/wake-up.ts'
+import { runningTimers } from '../support/leaks/timers.ts'
 
 const never = new AbortController().signal
 
-/** Timers that keep the program from ending. */
-const timers = (): number =>
-  process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length
-
 test('a pause does not keep the program from ending', async () => {
   const wakeUp = createWakeUp()
-  const before = timers()
+  const before = runningTimers()
   const pause = wakeUp.pause(60_000, never)
-  assert.equal(timers(), before)
+  assert.equal(runningTimers(), before)
   wakeUp.wake()
   assert.equal(await pause, true)
 })

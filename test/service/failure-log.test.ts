@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import type { FailureReport } from '../../src/service/contract.ts'
 import { openFailureLog } from '../../src/service/failure-log.ts'
 import { captureLog } from '../support/captured-log.ts'
+import { runningTimers } from '../support/leaks/timers.ts'
 
 const silent: FailureReport = {
   code: 'HOST_SIGNER_SILENT',
@@ -10,15 +11,11 @@ const silent: FailureReport = {
   remedy: 'Look.',
 }
 
-/** Timers that keep the program from ending. */
-const timers = (): number =>
-  process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length
-
 test('failures that are looked for do not keep the program from ending', (t) => {
-  const before = timers()
+  const before = runningTimers()
   const failureLog = openFailureLog({}, { log: captureLog().log, failures: () => [] })
   t.after(() => failureLog.close())
-  assert.equal(timers(), before)
+  assert.equal(runningTimers(), before)
 })
 
 test('a lasting failure is logged once with its code and remedy, and once when it is over', async (t) => {

@@ -4,6 +4,7 @@ import { setImmediate } from 'node:timers/promises'
 import { Counter } from 'prom-client'
 import { openMetrics } from '../../src/service/metrics.ts'
 import { openThread, threadUrl } from '../../src/service/threads/thread.ts'
+import { runningTimers } from '../support/leaks/timers.ts'
 import type { ExampleEvents, ExampleRequests } from './support/example-thread.ts'
 
 /** The value of one line of Prometheus text; the text before it is the name with its labels. */
@@ -91,20 +92,18 @@ test('a source that does not respond keeps its last values in the text and delay
 })
 
 test('a source that responds leaves no timer, which would keep the program from ending', async (t) => {
-  const timers = (): number =>
-    process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length
   const metrics = openMetrics({ thread: 'writer' })
   t.after(metrics.close)
   const during: number[] = []
   metrics.addSource(async () => {
-    during.push(timers())
+    during.push(runningTimers())
     return []
   })
-  const before = timers()
+  const before = runningTimers()
   await metrics.text()
   await metrics.text()
   assert.deepEqual(during, [before + 1, before + 1])
-  assert.equal(timers(), before)
+  assert.equal(runningTimers(), before)
 })
 
 test('a source that fails keeps its last values in the text', async (t) => {

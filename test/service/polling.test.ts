@@ -2,16 +2,13 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import { openPolling } from '../../src/service/polling.ts'
-
-/** Timers that keep the program from ending. */
-const timers = (): number =>
-  process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length
+import { runningTimers } from '../support/leaks/timers.ts'
 
 test('what is read again and again does not keep the program from ending', (t) => {
-  const before = timers()
+  const before = runningTimers()
   const polling = openPolling(60_000, async () => undefined)
   t.after(() => polling.close())
-  assert.equal(timers(), before)
+  assert.equal(runningTimers(), before)
 })
 
 test('one reading at a time begins after each interval, and none after the close', async (t) => {

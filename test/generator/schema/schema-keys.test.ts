@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, test } from 'node:test'
 import { openSchemaKeys, type SchemaKeys } from '../../../src/generator/schema/schema-keys.ts'
 import { type CapturedLog, captureLog } from '../../support/captured-log.ts'
+import { runningTimers } from '../../support/leaks/timers.ts'
 
 const hourMs = 3_600_000
 let folder: string
@@ -117,9 +118,7 @@ test('keys that no file holds stay what they are', () => {
 })
 
 test('keys that are looked for do not keep the program from ending', () => {
-  const timers = (): number =>
-    process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length
-  const before = timers()
+  const before = runningTimers()
   open('old')
-  assert.equal(timers(), before)
+  assert.equal(runningTimers(), before)
 })

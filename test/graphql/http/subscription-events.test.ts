@@ -10,6 +10,7 @@ import {
   defaultSubscriptionLimits,
   openSubscriptions,
 } from '../../../src/graphql/http/subscriptions.ts'
+import { runningTimers } from '../../support/leaks/timers.ts'
 import { metricValue } from '../../support/metric-value.ts'
 
 const found: GraphqlResult = { data: [`{"rows":["${'x'.repeat(1_000)}"]}`] }
@@ -148,9 +149,7 @@ test('whoever has left before the subscription begins takes no place', async (t)
 })
 
 test('open subscriptions do not keep the program from ending', (t) => {
-  const timers = (): number =>
-    process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length
-  const before = timers()
+  const before = runningTimers()
   openScene(t)
-  assert.equal(timers(), before)
+  assert.equal(runningTimers(), before)
 })

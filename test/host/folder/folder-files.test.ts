@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
-import { mkdir, mkdtemp, readdir, readlink, rename, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { listViewFiles, readFolderFile } from '../../../src/host/folder/folder-files.ts'
+import { openFilesIn } from '../../support/leaks/files.ts'
 import { testDirectory } from '../../support/test-store.ts'
 
 test('no file stays open once it was read, or could not be', async (t) => {
@@ -12,12 +13,7 @@ test('no file stays open once it was read, or could not be', async (t) => {
   await mkdir(join(path, 'b.view'))
   assert.equal(String(Buffer.from(await readFolderFile(path, 'a.view'))), 'read')
   await assert.rejects(readFolderFile(path, 'b.view'), { code: 'HOST_VIEW_FILE_UNREADABLE' })
-  const open = '/proc/self/fd'
-  const names = (await readdir(open)).map((fd) => readlink(join(open, fd)).catch(() => ''))
-  assert.deepEqual(
-    (await Promise.all(names)).filter((name) => name.startsWith(path)),
-    [],
-  )
+  assert.deepEqual(await openFilesIn(path), [])
 })
 
 test('a folder that goes while it is listed is unreadable, and never empty', async (t) => {

@@ -12,6 +12,7 @@ import { openRuntimeMetrics } from '../../../operator/runtime/metrics.ts'
 import { createWorkQueue } from '../../../operator/runtime/work-queue.ts'
 import { ServiceError } from '../../../src/errors.ts'
 import { captureLog } from '../../support/captured-log.ts'
+import { runningTimers } from '../../support/leaks/timers.ts'
 import { metricValue, sampleValue } from '../../support/metric-value.ts'
 
 const log = captureLog()
@@ -216,9 +217,7 @@ test('what runs has twenty seconds to end, unless set otherwise', async (t) => {
 })
 
 test('a closed controller takes no key, does not start, and keeps no process from ending', async () => {
-  const timers = (): number =>
-    process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length
-  const before = timers()
+  const before = runningTimers()
   const started = Promise.withResolvers<void>()
   const free = Promise.withResolvers<void>()
   const seen: string[] = []
@@ -240,7 +239,7 @@ test('a closed controller takes no key, does not start, and keeps no process fro
   controller.add('late', 'user')
   free.resolve()
   await closing
-  assert.deepEqual([seen, timers()], [['running'], before])
+  assert.deepEqual([seen, runningTimers()], [['running'], before])
   assert.equal(await metricValue(registry, 'workqueue_adds_total'), 2)
 })
 

@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import { healthRoutes, watchLoop } from '../../../operator/runtime/operator-health.ts'
 import { openHttpServer } from '../../../src/service/health/http-server.ts'
 import { captureLog } from '../../support/captured-log.ts'
+import { runningTimers } from '../../support/leaks/timers.ts'
 
 test('both endpoints answer 200 while all is well, also with a remark, and else 503', async () => {
   let problem: string | null = null
@@ -37,11 +38,9 @@ test('both endpoints answer 200 while all is well, also with a remark, and else 
 })
 
 test('an event loop that was blocked is seen as late, until it is on time again', async () => {
-  const timers = (): number =>
-    process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length
-  const before = timers()
+  const before = runningTimers()
   const loop = watchLoop()
-  assert.equal(timers(), before, 'it keeps no process from ending')
+  assert.equal(runningTimers(), before, 'it keeps no process from ending')
   const untilMs = performance.now() + 700
   while (performance.now() < untilMs);
   while (loop.lagMs() === 0) await new Promise((resolve) => setTimeout(resolve, 5))

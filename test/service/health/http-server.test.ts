@@ -5,6 +5,7 @@ import { test } from 'node:test'
 import type { FastifyInstance } from 'fastify'
 import { errorBody, openHttpServer } from '../../../src/service/health/http-server.ts'
 import { captureLog } from '../../support/captured-log.ts'
+import { runningTimers } from '../../support/leaks/timers.ts'
 
 const options = { address: { host: '127.0.0.1', port: 0 }, setting: 'DB_API_ADDR' }
 const { log, lines } = captureLog()
@@ -145,14 +146,12 @@ test('what was opened with routes is closed where their port is taken', async (t
 })
 
 test('a server that has closed leaves no timer, which would keep the program from ending', async () => {
-  const timers = (): number =>
-    process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length
   const server = await openHttpServer(options, { log, routes() {} })
-  const before = timers()
+  const before = runningTimers()
   const closing = server.close()
-  assert.equal(timers(), before + 2)
+  assert.equal(runningTimers(), before + 2)
   await closing
-  assert.equal(timers(), before)
+  assert.equal(runningTimers(), before)
 })
 
 test('each error has a name for programs', () => {

@@ -3,6 +3,7 @@ import { after, test } from 'node:test'
 import type { ResourceLimits } from 'node:worker_threads'
 import { ServiceError } from '../../../src/errors.ts'
 import { openThread, type Thread, threadUrl } from '../../../src/service/threads/thread.ts'
+import { runningTimers } from '../../support/leaks/timers.ts'
 import type { ExampleData, ExampleEvents, ExampleRequests } from '../support/example-thread.ts'
 
 interface Example {
@@ -147,14 +148,12 @@ test('a close that fails in the thread fails here', async () => {
 })
 
 test('a thread that has closed leaves no timer, which would keep the program from ending', async () => {
-  const timers = (): number =>
-    process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length
   const { thread } = await open({}, 60_000)
-  const before = timers()
+  const before = runningTimers()
   const closing = thread.close()
-  assert.equal(timers(), before + 1)
+  assert.equal(runningTimers(), before + 1)
   await closing
-  assert.equal(timers(), before)
+  assert.equal(runningTimers(), before)
 })
 
 test('a close that hangs is ended by force after its time', async () => {
