@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
-import { type TestContext, test } from 'node:test'
+import { test } from 'node:test'
 import { Registry } from 'prom-client'
 import { hostSettings } from '../../src/host/config.ts'
 import { openHostMesh } from '../../src/host/mesh.ts'
@@ -12,50 +12,10 @@ import { loadSettings } from '../../src/service/settings/settings.ts'
 import { captureLog } from '../support/captured-log.ts'
 import { testNetwork, testSigner } from '../support/chain/sealed-blocks.ts'
 import { openHostInProcess } from '../support/host-in-process.ts'
+import { watchTimers } from '../support/leaks/timers.ts'
 import { openTestStore, testDirectory } from '../support/test-store.ts'
 
 type MeshParts = Parameters<typeof openHostMesh>[1]
-
-const sources = new URL('../../src/', import.meta.url).pathname
-
-/** The place in our sources that asked for a timer; null where a library did. */
-function placeOf({ stack = '' }: Error): string | null {
-  const [, , ...callers] = stack.split('\n')
-  const caller = callers.find((line) => !line.includes('node:internal/test_runner/')) ?? ''
-  return caller.includes(sources) ? caller.slice(caller.indexOf(sources) + sources.length) : null
-}
-
-/** Where timers were begun that were not ended, nor are over by themselves. */
-function watchTimers(t: TestContext): () => string[] {
-  const running = new Map<unknown, string>()
-  const { setInterval: repeat, clearInterval: end, setTimeout: once } = globalThis
-  const note = (timer: NodeJS.Timeout, place: string | null): NodeJS.Timeout => {
-    if (place !== null) running.set(timer, place)
-    return timer
-  }
-  t.mock.method(globalThis, 'setInterval', (...given: Parameters<typeof repeat>) =>
-    note(repeat(...given), placeOf(new Error())),
-  )
-  type Timed = (
-    run: (...values: unknown[]) => void,
-    ...given: [ms?: number, ...unknown[]]
-  ) => unknown
-  const later: Timed = (run, ...given) => {
-    const over = (...values: unknown[]): void => {
-      running.delete(timer)
-      run(...values)
-    }
-    const timer = note(once(over, ...given), placeOf(new Error()))
-    return timer
-  }
-  t.mock.method(globalThis, 'setTimeout', later)
-  for (const name of ['clearInterval', 'clearTimeout'] as const)
-    t.mock.method(globalThis, name, (timer: Parameters<typeof end>[0]) => {
-      running.delete(timer)
-      end(timer)
-    })
-  return () => [...running.values()]
-}
 
 test('a Host that is closed looks at nothing any more', async (t) => {
   const running = watchTimers(t)

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { type FilterSettings, openFilters } from '../../../src/host/registry/filter-lists.ts'
 import { captureLog } from '../../support/captured-log.ts'
+import { watchTimers } from '../../support/leaks/timers.ts'
 import { testDirectory } from '../../support/test-store.ts'
 
 const none: FilterSettings = {
@@ -79,14 +80,9 @@ test('a file that changes counts as it is by the time that its change is reporte
 })
 
 test('no file is looked at any more once the lists are closed', async (t) => {
-  const begun = t.mock.method(globalThis, 'setInterval')
-  const ended = t.mock.method(globalThis, 'clearInterval')
+  const running = watchTimers(t)
   const { filters } = await open(t, { allow: ['A'], deny: ['B'] })
-  const looking = begun.mock.calls.map(({ result }) => result)
-  assert.equal(looking.length, 2)
+  assert.equal(running().length, 2)
   filters.close()
-  assert.deepEqual(
-    ended.mock.calls.map(({ arguments: [timer] }) => timer),
-    looking,
-  )
+  assert.deepEqual(running(), [])
 })

@@ -8,13 +8,13 @@ import { openHostRegistry } from '../../../src/host/registry/host-registry.ts'
 import type { HostViews } from '../../../src/host/views/views.ts'
 import { captureLog } from '../../support/captured-log.ts'
 import { testNetwork } from '../../support/chain/sealed-blocks.ts'
+import { watchTimers } from '../../support/leaks/timers.ts'
 import { until } from '../../support/p2p-room.ts'
 import { openTestStore, testDirectory } from '../../support/test-store.ts'
 
 test('a Host that closes looks at neither its lists nor its Views any more', async (t) => {
   const { reader, putRecord } = await openTestStore(t)
-  const begun = t.mock.method(globalThis, 'setInterval')
-  const ended = t.mock.method(globalThis, 'clearInterval')
+  const running = watchTimers(t)
   const home = testDirectory(t)
   const files = ['allow', 'deny'].map((name) => join(home, name))
   for (const file of files) writeFileSync(file, '')
@@ -30,13 +30,9 @@ test('a Host that closes looks at neither its lists nor its Views any more', asy
       onFatal: (error) => assert.fail(String(error)),
     },
   )
-  const timers = begun.mock.calls.map(({ result }) => result)
-  assert.equal(timers.length, 3)
+  assert.equal(running().length, 3)
   await registry.close()
-  assert.deepEqual(
-    new Set(ended.mock.calls.map(({ arguments: [timer] }) => timer)),
-    new Set(timers),
-  )
+  assert.deepEqual(running(), [])
 })
 
 test('a Host decides at its start, after a local View or a list has changed, and each 10 seconds', async (t) => {

@@ -5,6 +5,7 @@ import { test } from 'node:test'
 import { parsePeerAddresses } from '../../../src/p2p/peers/address.ts'
 import { openPeerFiles } from '../../../src/service/settings/peer-files.ts'
 import { captureLog } from '../../support/captured-log.ts'
+import { watchTimers } from '../../support/leaks/timers.ts'
 import { testDirectory } from '../../support/test-store.ts'
 
 const configured = '/ip4/192.0.2.1/tcp/9171'
@@ -114,13 +115,9 @@ test('closing ends the reading of each file', async (t) => {
     p2pAnnounceFile: join(folder, 'announced'),
     siblingsFile: join(folder, 'siblings'),
   }
-  const begun = t.mock.method(globalThis, 'setInterval')
-  const ended = t.mock.method(globalThis, 'clearInterval')
+  const running = watchTimers(t)
   const files = await openPeerFiles({ ...settings, ...named }, captureLog().log)
+  assert.equal(running().length, 3)
   files.close()
-  assert.equal(begun.mock.callCount(), 3)
-  assert.deepEqual(
-    new Set(ended.mock.calls.map(({ arguments: [timer] }) => timer)),
-    new Set(begun.mock.calls.map(({ result }) => result)),
-  )
+  assert.deepEqual(running(), [])
 })
