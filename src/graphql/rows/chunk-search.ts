@@ -17,6 +17,32 @@ export function fieldStart(
   return found.fields?.[(position - first) * fieldCount + field] ?? 0
 }
 
+/** The place of a field's first byte, whether the fields of the chunk are known or not; notes that it is read. */
+export function fieldPlace(
+  chunk: Chunk,
+  fieldCount: number,
+  position: number,
+  field: number,
+): number {
+  return knowsFields(chunk, fieldCount)
+    ? fieldStart(chunk, fieldCount, position, field)
+    : walkTo(chunk, position, field)
+}
+
+/** Skips what precedes the field in its document. */
+function walkTo(chunk: Chunk, position: number, field: number): number {
+  walker.bytes = chunk.bytes
+  walker.at = chunk.start(position)
+  walker.end = chunk.start(position + 1)
+  let isGood = readHead(walker, major.array) > field
+  for (let index = 0; isGood && index < field; index++) isGood = skipItem(walker)
+  invariant(isGood, 'a stored document has all its fields')
+  return walker.at
+}
+
+/** Walks to one field at a time. */
+const walker = { bytes: Buffer.alloc(0) as Buffer, at: 0, end: 0 }
+
 /** True when the chunk has the document at a position. */
 export function holds({ first, length }: Chunk, position: number): boolean {
   return position >= first && position < first + length

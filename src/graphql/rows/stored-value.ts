@@ -1,7 +1,5 @@
-/**
- * Reads single values of stored documents. Where it is known where the fields of the chunk
- * begin, a value is read right there; otherwise the codec walks to it.
- */
+/** Reads and writes single values of stored documents, right where they begin. */
+import { invariant } from '../../errors.ts'
 import type { Chunk } from '../../primitives/body/chunk.ts'
 import {
   type ByteReader,
@@ -12,39 +10,35 @@ import {
   simple,
 } from '../../primitives/cbor.ts'
 import { type Field, type Section, storedFields, type Value } from '../../primitives/collections.ts'
-import { readField } from '../../primitives/values.ts'
 import { documentChunk } from './block-view.ts'
-import { fieldStart, holds, knowsFields } from './chunk-search.ts'
+import { fieldPlace, holds } from './chunk-search.ts'
 import type { Row } from './row.ts'
-import { putStored, putText } from './write-value.ts'
+import { putStored } from './write-value.ts'
 
 /** A reader of one stored field. */
 export function fieldReader(section: Section, index: number): (row: Row) => Value {
-  const fields = storedFields(section)
-  const field = fields[index]
+  const { field, count } = storedField(section, index)
   return (row) => {
     const chunk = chunkAt(row, section)
-    if (field === undefined || !knowsFields(chunk, fields.length)) {
-      return readField(section, chunk.values(row.position), index)
-    }
-    return valueAt(field, chunk.bytes, fieldStart(chunk, fields.length, row.position, index))
+    return valueAt(field, chunk.bytes, fieldPlace(chunk, count, row.position, index))
   }
 }
 
 /** A writer of one stored field, as JSON text. */
 export function fieldWriter(section: Section, index: number): (out: ByteWriter, row: Row) => void {
-  const fields = storedFields(section)
-  const field = fields[index]
+  const { field, count } = storedField(section, index)
   return (out, row) => {
     const chunk = chunkAt(row, section)
-    if (field === undefined || !knowsFields(chunk, fields.length)) {
-      const value = readField(section, chunk.values(row.position), index)
-      putText(out, JSON.stringify(value))
-    } else {
-      const at = fieldStart(chunk, fields.length, row.position, index)
-      putStored(out, field, chunk.bytes, at)
-    }
+    putStored(out, field, chunk.bytes, fieldPlace(chunk, count, row.position, index))
   }
+}
+
+/** A field, and how many a document of its section has. */
+function storedField(section: Section, index: number): { field: Field; count: number } {
+  const fields = storedFields(section)
+  const field = fields[index]
+  invariant(field !== undefined, `a stored ${section} has a field ${index}`)
+  return { field, count: fields.length }
 }
 
 /** The stored values of a row. */
