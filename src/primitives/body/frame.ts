@@ -1,5 +1,14 @@
 /** What is stored of a chunk: a Zstandard frame (RFC 8878). */
-import { constants, zstdCompressSync, zstdDecompressSync } from 'node:zlib'
+import {
+  constants,
+  createZstdCompress,
+  createZstdDecompress,
+  zstdCompressSync,
+  zstdDecompressSync,
+} from 'node:zlib'
+import { asBuffer } from '../cbor.ts'
+import { createFrameContext } from './frame-context.ts'
+import { isOneFrame } from './one-frame.ts'
 
 /** Memory allocated at once while unpacking, so that a forged directory entry costs little. */
 const maxStepBytes = 512 * 1024
@@ -10,10 +19,26 @@ const compressOptions = {
   params: { [constants.ZSTD_c_compressionLevel]: 1, [constants.ZSTD_c_checksumFlag]: 1 },
   info: true,
 }
+const decompressParams = { [constants.ZSTD_d_windowLogMax]: maxWindowLog }
+
+const compressing = createFrameContext(() => createZstdCompress(compressOptions))
+const decompressing = createFrameContext(() => createZstdDecompress({ params: decompressParams }))
+/** Where one frame is made at a time. */
+let place = Buffer.alloc(0)
 
 /** The frame of these bytes. */
 export function compressFrame(bytes: Uint8Array): Buffer {
-  return apartFromEngine(zstdCompressSync(bytes, compressOptions))
+  const length = bytes.length < maxStepBytes ? compressing.run(bytes, placeFor(bytes.length)) : -1
+  return length < 0
+    ? apartFromEngine(zstdCompressSync(bytes, compressOptions))
+    : Buffer.from(place.subarray(0, length))
+}
+
+/** With room for whatever frame becomes of so many bytes, as `ZSTD_compressBound` has it, and one byte more. */
+function placeFor(bytes: number): Buffer {
+  const most = bytes + (bytes >>> 8) + 65
+  if (place.length < most) place = Buffer.allocUnsafeSlow(most)
+  return place
 }
 
 /**
@@ -21,10 +46,16 @@ export function compressFrame(bytes: Uint8Array): Buffer {
  * @throws Error of `node:zlib`
  */
 export function decompressFrame(frame: Uint8Array, maxBytes: number): Buffer {
+  // After a frame that is cut off, the context would take the next one for the rest of it: not every Node notices.
+  if (maxBytes < maxStepBytes && isOneFrame(asBuffer(frame))) {
+    const bytes = Buffer.allocUnsafeSlow(maxBytes + 1)
+    const length = decompressing.run(frame, bytes)
+    if (length >= 0) return bytes.subarray(0, length)
+  }
   const options = {
     chunkSize: Math.max(constants.Z_MIN_CHUNK, Math.min(maxBytes + 1, maxStepBytes)),
     maxOutputLength: maxBytes,
-    params: { [constants.ZSTD_d_windowLogMax]: maxWindowLog },
+    params: decompressParams,
     info: true,
   }
   return apartFromEngine(zstdDecompressSync(frame, options))
