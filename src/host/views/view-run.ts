@@ -95,6 +95,8 @@ interface State {
   isReady: boolean
   /** Whether the lenses have done a block since the Host was started: before, they may be of no use at all. */
   isProven: boolean
+  /** Whether rows were stored since it last looked for work. */
+  hasGrown: boolean
 }
 
 /** Serves a View; `liveAbove` is the head of the chain now, -1 without one. */
@@ -110,6 +112,7 @@ export function openViewRun(view: HostedView, liveAbove: number, parts: ViewRunP
     quarantine: createQuarantine(view, parts),
     isReady: false,
     isProven: false,
+    hasGrown: false,
   }
   track(state, prepare(state))
   return {
@@ -183,6 +186,8 @@ function begin(
   visible: VisibleBlocks,
   isEmpty: (height: number) => boolean,
 ): readonly number[] {
+  if (state.hasGrown) noteLimit(state.parts.log, snapshot, state.view)
+  state.hasGrown = false
   if (!isActive(state)) return []
   const { progress, running, isProven } = state
   const facts = progress.freshFacts(snapshot, visible)
@@ -245,7 +250,7 @@ async function store(state: State, { priority }: Job, result: JobResult): Promis
   const { parts, view } = state
   const startedAt = parts.nowMs()
   const stored = new Set(await parts.writer.putViewRows(view.slot, result.rows))
-  noteLimit(parts, view)
+  state.hasGrown = true
   parts.metrics.seconds(priority, 'store', (parts.nowMs() - startedAt) / 1_000)
   parts.metrics.blocks(priority, 'dropped', result.seen - stored.size)
   if (stored.size === 0) state.setbacks.pauseShortly()

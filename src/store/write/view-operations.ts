@@ -11,7 +11,7 @@ import type {
   StoreWriter,
   ViewBlockToStore,
 } from '../store.ts'
-import type { Write } from './block-writes.ts'
+import type { StoreChange, Write } from './block-writes.ts'
 import type { CommitQueue, WriteOperation } from './commit-queue.ts'
 import { putRowBlocks } from './row-block-operations.ts'
 import { liftLimits, mayOverflow, putWithinLimit } from './view-limit.ts'
@@ -172,10 +172,7 @@ function putSlots(
       const isAgain = blocks.some(({ height }) => isKept(known, height))
       return isAgain || mayOverflow(known, blocks, context.maxViewBytes)
     })
-    const isSeen =
-      headers !== undefined || reader.read((snapshot) => hasSameBlocks(snapshot.state, state))
-    if (mustSeeOwn || !isSeen) await flushed()
-    return reader.read((snapshot) => {
+    const put = (snapshot: HeldSnapshot): StoreChange | null => {
       const isCurrent = createCurrentCheck((height) => {
         return headers === undefined ? snapshot.rowBlocks.header(height) : headers.get(height)
       }, state)
@@ -189,7 +186,15 @@ function putSlots(
         rowSerial += current.length
       }
       return writes.length === 0 ? null : { writes, state: { ...state, rowSerial } }
-    })
+    }
+    const isSeen = ({ state: seen }: HeldSnapshot): boolean =>
+      headers !== undefined || hasSameBlocks(seen, state)
+    const made = mustSeeOwn
+      ? undefined
+      : reader.read((snapshot) => (isSeen(snapshot) ? put(snapshot) : undefined))
+    if (made !== undefined) return made
+    await flushed()
+    return reader.read(put)
   }
 }
 

@@ -13,7 +13,9 @@ test('a View that takes as much of the store as it may is said once, with its na
   const [view, other] = [1, 2].map((slot) => hostedView({ slot }))
   assert.ok(view && other)
   const note = (): void => {
-    for (const each of [view, other]) noteLimit({ reader: store.reader, log }, each)
+    store.reader.read((snapshot) => {
+      for (const each of [view, other]) noteLimit(log, snapshot, each)
+    })
   }
   for (const block of engineChain(40)) {
     await store.putSealedBlock(block)

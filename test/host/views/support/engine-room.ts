@@ -118,7 +118,7 @@ export async function openEngineRoom(
     threads = 1,
     memoryBytes = 1024 ** 3,
     through = (writer) => writer,
-    onLookUp = () => undefined,
+    onLookUp,
     ...kept
   }: RoomOptions = {},
 ): Promise<EngineRoom> {
@@ -145,7 +145,7 @@ export async function openEngineRoom(
       log,
       registry,
       lensMetrics,
-      reader: noticingLookUps(store.reader, onLookUp),
+      reader: onLookUp === undefined ? store.reader : noticingLookUps(store.reader, onLookUp),
       writer: through(writer, store),
     },
   )
