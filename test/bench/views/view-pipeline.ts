@@ -22,11 +22,13 @@ const blocks = before + 3 * measured
 /** From one block to the next: heads are signed half a second apart, and a block waits at the Host for that of its signer. */
 const paceMs = 700
 
-/** Milliseconds from the moment in which the node announces a block until the Host has it. */
 interface Arrivals {
+  /** Milliseconds from the moment in which the node announces a block until the Host has it. */
   readonly blockMs: readonly number[]
   /** The same for the rows of the View. */
   readonly rowMs: readonly number[]
+  /** Mean of the milliseconds that a block takes the Host: those before are the same, and move more than Views would. */
+  readonly hostMs: number
 }
 
 export async function viewPipelineFigures(): Promise<Figure[]> {
@@ -47,21 +49,20 @@ export async function viewPipelineFigures(): Promise<Figure[]> {
   const figure = await hostileFigure(host, replay, before + 2 * measured, median(viewed.blockMs))
   await close()
   await replay.close()
-  const [plainMs, viewedMs] = [median(plain.blockMs), median(viewed.blockMs)]
   return [
     {
       name: 'View, time from a new block at the node to its rows at the Host, 500 logs decoded to 500 rows: p50',
       value: median(viewed.rowMs),
       unit: 'ms',
       goal: 70,
-      from: `the block itself ${show(viewedMs)} ms, over replay, ${measured} blocks`,
+      from: `the block itself ${show(median(viewed.blockMs))} ms, over replay, ${measured} blocks`,
     },
     {
-      name: 'View, time from a new block at the node until it is queryable at the Host, less that without Views: p50',
-      value: Math.max(0, viewedMs - plainMs),
+      name: 'View, time from the arrival of a block at the Host until it is queryable there, less that without Views: mean',
+      value: Math.max(0, viewed.hostMs - plain.hostMs),
       unit: 'ms',
       goal: 1,
-      from: `${show(viewedMs)} ms / ${show(plainMs)} ms`,
+      from: `${show(viewed.hostMs)} ms / ${show(plain.hostMs)} ms`,
     },
     figure,
   ]
@@ -122,6 +123,7 @@ async function arrivals(
         )
   const blockMs: number[] = []
   const rowMs: number[] = []
+  const startSeconds = await hostSeconds(host)
   for (let number = from + 1; number <= from + measured; number++) {
     const announcedAt = await replay.moveHead(number)
     const [blockAt, rowsAt] = await Promise.all([blockStream.next(number), rowStream?.next(number)])
@@ -131,5 +133,12 @@ async function arrivals(
   }
   blockStream.close()
   rowStream?.close()
-  return { blockMs, rowMs }
+  const hostMs = (((await hostSeconds(host)) - startSeconds) / measured) * 1_000
+  return { blockMs, rowMs, hostMs }
+}
+
+/** What the Host took so far for what peers sent, from its arrival until it was on the disk. */
+async function hostSeconds(host: Program): Promise<number> {
+  const parts = ['verify', 'apply'].map((part) => host.metric(`viewmesh_host_${part}_seconds_sum`))
+  return (await Promise.all(parts)).reduce((sum, seconds) => sum + seconds, 0)
 }
