@@ -3,8 +3,9 @@
  * longer than the frame where it is a chunk of some kilobytes.
  */
 
-import type { Transform } from 'node:stream'
-import { constants } from 'node:zlib'
+import { constants, type ZstdCompress, type ZstdDecompress } from 'node:zlib'
+
+type ZstdStream = ZstdCompress | ZstdDecompress
 
 /** What the streams of `node:zlib` work with. It is not documented, and so may be missing. */
 interface Internals {
@@ -24,7 +25,7 @@ interface Internals {
 }
 
 /** Compresses or unpacks. */
-export interface FrameContext {
+interface FrameContext {
   /**
    * Makes what becomes of the whole input, in `output`; returns how many bytes that is, and -1 where it fails, where it
    * does not leave at least one byte free, and where this Node has no such context.
@@ -33,8 +34,8 @@ export interface FrameContext {
 }
 
 /** A context that is made with the first frame, and again after a failure. */
-export function createFrameContext(open: () => Transform): FrameContext {
-  let stream: Transform | null = null
+export function createFrameContext(open: () => ZstdStream): FrameContext {
+  let stream: ZstdStream | null = null
   return {
     run: (input, output) => {
       stream ??= openQuietly(open)
@@ -50,11 +51,11 @@ export function createFrameContext(open: () => Transform): FrameContext {
 }
 
 /** A failure is noticed where it happens. */
-function openQuietly(open: () => Transform): Transform {
+function openQuietly(open: () => ZstdStream): ZstdStream {
   return open().on('error', () => undefined)
 }
 
-function runOnce(stream: Transform, input: Uint8Array, output: Uint8Array): number {
+function runOnce(stream: ZstdStream, input: Uint8Array, output: Uint8Array): number {
   const { _handle: handle, _writeState: state } = stream as Internals
   if (typeof handle?.writeSync !== 'function' || state === undefined) return -1
   handle.writeSync(constants.ZSTD_e_end, input, 0, input.length, output, 0, output.length)
