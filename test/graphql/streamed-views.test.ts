@@ -210,7 +210,16 @@ describe('conditions on the number of the block decide what is computed', () => 
     // A lens may change any field, and what is not asked of all rows is asked of those that come out.
     ['{n: {_eq: 3}}', [[1, 6]], 1],
     ['{_or: [{_blockNumber: {_eq: 2}}, {n: {_eq: 3}}]}', [[1, 6]], 2],
-    ['{_not: {_blockNumber: {_eq: 2}}}', [[1, 6]], 6],
+    [
+      '{_not: {_blockNumber: {_eq: 2}}}',
+      [
+        [1, 1],
+        [3, 6],
+      ],
+      6,
+    ],
+    ['{_blockNumber: {_neq: 1}}', [[2, 6]], 6],
+    ['{_blockNumber: {_nin: [1, 5, 6]}}', [[2, 4]], 4],
     ['{_blockNumber: {_eq: null}}', [[1, 6]], 1],
     ['{_blockNumber: {_in: [2, null]}}', [[1, 6]], 2],
     ['{_blockNumber: {_geq: 5}, n: {_leq: 2}}', [[5, 6]], 1],

@@ -3,6 +3,7 @@ import {
   allHeights,
   type HeightRanges,
   intersectHeights,
+  subtractHeights,
   toHeightRanges,
   uniteHeights,
 } from '../../primitives/height-ranges.ts'
@@ -56,14 +57,26 @@ export function splitByHeight(entity: Entity, condition: FilterCondition): Split
 
 function heightsAccepted(entity: Entity, condition: FilterCondition): HeightRanges | null {
   if (condition.op === 'value') {
-    if (condition.attribute !== entity.attributes.get('_blockNumber')) return null
-    const hasNull = Array.isArray(condition.operand) && condition.operand.includes(null)
-    return hasNull ? null : heightsOf(condition)
+    const isOfBlock = condition.attribute === entity.attributes.get('_blockNumber')
+    return isOfBlock ? heightsOfValue(condition) : null
   }
+  if (condition.op === 'not') return allBut(heightsAccepted(entity, condition.part))
   if (condition.op !== 'and' && condition.op !== 'or') return null
   const parts = condition.parts.map((part) => heightsAccepted(entity, part))
   if (!parts.every((part) => part !== null)) return null
   return condition.op === 'or'
     ? uniteHeights(parts.flat())
     : parts.reduce((found, part) => intersectHeights(found, part), allHeights)
+}
+
+/** Rows of no block, which an operator may accept besides, are made of the blocks that are read. */
+function heightsOfValue({ operator, operand }: ValueCondition): HeightRanges | null {
+  if (Array.isArray(operand) && operand.includes(null)) return null
+  if (operator === '_neq') return allBut(heightsOf({ operator: '_eq', operand }))
+  if (operator === '_nin') return allBut(heightsOf({ operator: '_in', operand }))
+  return heightsOf({ operator, operand })
+}
+
+function allBut(heights: HeightRanges | null): HeightRanges | null {
+  return heights && subtractHeights(allHeights, heights)
 }

@@ -13,7 +13,10 @@ const entity = { attributes: new Map([['_blockNumber', number]]) } as never
 const height = fc.integer({ min: -1, max: 12 })
 const ranged = fc.tuple(fc.constantFrom<Operator>('_eq', '_gt', '_geq', '_lt', '_leq'), height)
 const listed = fc.tuple(fc.constant<Operator>('_in'), fc.array(height, { maxLength: 4 }))
-const unbounded = fc.tuple(fc.constantFrom<Operator>('_neq', '_like'), height)
+const others = fc.oneof(
+  fc.tuple(fc.constantFrom<Operator>('_neq', '_like'), height),
+  fc.tuple(fc.constant<Operator>('_nin'), fc.array(height, { maxLength: 4 })),
+)
 const heights = Array.from({ length: 14 }, (_, each) => each)
 
 test('the heights of an operator are those that it accepts', () => {
@@ -34,7 +37,7 @@ test('an operator that may accept any height, and null, has none', () => {
   assert.deepEqual(heightsOf({ operator: '_in', operand: [null, 3, 4] }), [[3, 4]])
 })
 
-const value = fc.tuple(fc.constantFrom(number, other), fc.oneof(ranged, listed, unbounded)).map(
+const value = fc.tuple(fc.constantFrom(number, other), fc.oneof(ranged, listed, others)).map(
   ([attribute, [operator, operand]]): FilterCondition => ({
     ...{ op: 'value', attribute, operator, operand },
   }),
@@ -50,6 +53,7 @@ const { condition } = fc.letrec<{ condition: FilterCondition }>((tie) => {
       fc.oneof({ weight: 9, arbitrary: value }, { weight: 1, arbitrary: withNull }),
       parts.map(allOf),
       parts.map(anyOf),
+      tie('condition').map((part): FilterCondition => ({ op: 'not', part })),
     ),
   }
 })
@@ -60,6 +64,8 @@ function matches(condition: FilterCondition, at: number | null, rest: number): b
       return condition.parts.every((part) => matches(part, at, rest))
     case 'or':
       return condition.parts.some((part) => matches(part, at, rest))
+    case 'not':
+      return !matches(condition.part, at, rest)
     case 'value': {
       const { attribute, operator, operand } = condition
       return valueTest('int', operator, operand)(attribute === number ? at : rest)
@@ -90,6 +96,19 @@ test('what must hold of the height alone is not looked at again', () => {
       [9, 9],
     ],
     rest: of(other, '_eq', 5),
+  })
+  const excluded = allOf([
+    of(number, '_neq', 3),
+    of(number, '_nin', [5, 6]),
+    { op: 'not', part: either },
+  ])
+  assert.deepEqual(splitByHeight(entity, excluded), {
+    heights: [
+      [0, 2],
+      [4, 4],
+      [7, 8],
+    ],
+    rest: { op: 'all' },
   })
   const nullable = of(number, '_in', [3, null])
   assert.deepEqual(splitByHeight(entity, nullable).rest, nullable)
