@@ -97,6 +97,8 @@ interface State {
   isProven: boolean
   /** Whether rows were stored since it last looked for work. */
   hasGrown: boolean
+  /** Whether the log has that its blocks fail. */
+  hasWarned: boolean
 }
 
 /** Serves a View; `liveAbove` is the head of the chain now, -1 without one. */
@@ -113,6 +115,7 @@ export function openViewRun(view: HostedView, liveAbove: number, parts: ViewRunP
     isReady: false,
     isProven: false,
     hasGrown: false,
+    hasWarned: false,
   }
   track(state, prepare(state))
   return {
@@ -166,10 +169,12 @@ function restoreFailures(state: State, snapshot: Snapshot): void {
   }
 }
 
-async function retry({ view, parts, progress, setbacks, quarantine }: State): Promise<void> {
+async function retry(state: State): Promise<void> {
+  const { view, parts, progress, setbacks, quarantine } = state
   await parts.writer.clearViewFailures(view.slot)
   progress.retry()
   setbacks.retry()
+  state.hasWarned = false
   await quarantine.end()
 }
 
@@ -328,7 +333,9 @@ async function countFailure(
   parts.metrics.blocks(stage, 'failed', 1)
   const shown = toViewFailure(failure, height)
   setbacks.blockFailed(shown)
-  parts.log.debug({ view: view.name, ...shown }, 'a block of a View failed')
+  const level = state.hasWarned ? 'debug' : 'warn'
+  parts.log[level]({ view: view.name, id: view.id, ...shown }, 'a block of a View failed')
+  state.hasWarned = true
   await quarantine.failed(shown)
 }
 

@@ -150,8 +150,8 @@ export function openViews(parts: ViewsParts): HostViews {
     },
     retry: (id) => {
       const view = book.find(id)
-      if (view === undefined || !isHosted(view)) return false
-      engine.retry(view.id)
+      if (view === undefined) return false
+      if (isHosted(view)) engine.retry(view.id)
       return true
     },
   }

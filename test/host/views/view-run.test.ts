@@ -44,6 +44,7 @@ interface RunRoom {
   /** Begins with what is stored, as after a start. */
   open(): Promise<ViewRun>
   state(): ViewState
+  retry(): Promise<void>
   pass(ms: number): void
   metric(name: string, labels?: Record<string, string>): Promise<number>
 }
@@ -164,6 +165,7 @@ async function openRoom(
     },
     state: () =>
       store.reader.read((snapshot) => opened().state(snapshot, visibleHeights(snapshot))),
+    retry: () => after(() => opened().retry()),
     pass: (ms) => {
       nowMs += ms
     },
@@ -236,6 +238,16 @@ test('what became of each block of a job is counted, timed and announced', async
   })
   const [line] = captured.lines
   assert.deepEqual([line?.msg, line?.['block']], ['a block of a View failed', 2])
+})
+
+test('the first block that fails is a warning, and so is the first one after a retry', async (t) => {
+  const { begin, retry, captured } = await openRoom(t, { blocks: 4 })
+  const failed = { failure: trapped }
+  await begin()[0]?.end(failed, failed, failed, failed)
+  await retry()
+  await begin()[0]?.end(failed, failed, failed, failed)
+  const levels = captured.lines.map(({ level }) => level)
+  assert.deepEqual(levels, ['warn', 'debug', 'debug', 'debug', 'warn', 'debug', 'debug', 'debug'])
 })
 
 test('a View whose rows take as much as they may says so in the log, once', async (t) => {
