@@ -105,7 +105,8 @@ function refuse(reply: FastifyReply, error: unknown): FastifyReply {
 }
 
 function notFound(reply: FastifyReply, id: string): FastifyReply {
-  return reply.code(404).send(errorBody(404, `there is no View ${id.slice(0, 80)}`))
+  const remedy = `Name it by its ID or its address, as GET ${paths.views} has them.`
+  return reply.code(404).send({ ...errorBody(404, `there is no View ${id.slice(0, 80)}`), remedy })
 }
 
 /** Pages of any origin may read. */
