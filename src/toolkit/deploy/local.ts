@@ -97,10 +97,15 @@ function deployedText(
   endpoint: string,
   { id, address, name: served, state }: HostedReport,
 ): string {
+  const ids = [`ID:         ${id}`, `address:    ${address}`]
+  if (served === null)
+    return [
+      `${name} (version ${revision}) is kept by ${endpoint} as ${state}: it reads another chain than this Host's, and has no rows there`,
+      ...ids,
+    ].join('\n')
   return [
     `${name} (version ${revision}) is served by ${endpoint} as ${served}, ${state}`,
-    `ID:         ${id}`,
-    `address:    ${address}`,
+    ...ids,
     `GraphQL:    ${endpoint}${paths.graphql}`,
     ...playgroundLine(endpoint),
     `try:        { ${served}(limit: 3) { _docID _blockNumber } }`,

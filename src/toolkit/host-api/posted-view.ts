@@ -12,8 +12,8 @@ export interface HostedReport {
   /** Both IDs. */
   readonly id: string
   readonly address: string
-  /** What its rows are asked for by. */
-  readonly name: string
+  /** What its rows are asked for by; null for a View of another chain, which has none there. */
+  readonly name: string | null
   readonly state: string
   readonly rows: number
   readonly blocks_failed: number
@@ -33,7 +33,7 @@ const maxNameCharacters = 256
 const reportSchema: z.ZodType<HostedReport> = z.object({
   id: z.string().regex(/^0x[0-9a-f]{64}$/),
   address: z.string().regex(/^0x[0-9a-fA-F]{40}$/),
-  name: z.string().max(maxNameCharacters).regex(/^\w+$/),
+  name: z.string().max(maxNameCharacters).regex(/^\w+$/).nullable(),
   state: z.string().regex(/^\w{1,32}$/),
   rows: z.number(),
   blocks_failed: z.number(),

@@ -160,7 +160,7 @@ async function deploy(dev: Dev, host: HostAddress, { wire, revision }: ProjectWi
       ...{ id: report.id, address: report.address, creator: noSender, endpoint },
       ...{ transaction: null, chainId: null, state: 'registered' },
     })
-  const what = isNew ? `deployed as ${report.name}` : 'collection already exists'
+  const what = isNew ? `deployed as ${report.name ?? report.state}` : 'collection already exists'
   remark(terminal, `${what}: ${viewIDsText(report)}`)
   remarkWarnings(terminal, report.warnings)
 }
@@ -194,7 +194,7 @@ async function putBack(dev: Dev, host: HostAddress, note: string): Promise<void>
     dev.removed = null
     remark(
       terminal,
-      `the former version is deployed again as ${report.name}: ${viewIDsText(report)}`,
+      `the former version is deployed again as ${report.name ?? report.state}: ${viewIDsText(report)}`,
     )
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error

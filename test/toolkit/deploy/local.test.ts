@@ -88,6 +88,21 @@ test('service page: "collection already exists" is informational, the existing o
   )
 })
 
+test('a View of another chain than that of the Host is noted as deployed, and shown as foreign', async (context) => {
+  const { run, json, url } = await openDeployment(context)
+  const query = 'Sepolia__Testnet__Log { address }'
+  await json('view', 'create', 'Away', '--query', query, ...parts.slice(2))
+  const { exitCode, stdout, stderr } = await run(
+    ['view', 'deploy', 'Away', '--target', 'local', '--host', url],
+    { env: { HOST_ADMIN_TOKEN: token } },
+  )
+  assert.equal(exitCode, 0, stderr)
+  assert.match(stdout, /^Away \(version 1\) is kept by http:\S+ as foreign: it reads another chain/)
+  assert.doesNotMatch(stdout, /try:/)
+  const { deployments } = (await json('view', 'status', 'Away')) as { deployments: object[] }
+  assert.partialDeepStrictEqual(deployments, [{ state: 'foreign', served: null, rows: 0 }])
+})
+
 /**
  * Service page: "View definition (name, query, SDL, ordered lens list with label, WebAssembly source and string-valued
  * arguments, materialization flag)". Labels stay in the project: the wire bytes have no place for them.

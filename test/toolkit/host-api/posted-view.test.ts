@@ -44,6 +44,12 @@ test('a View that a Host has already is not new', async (context) => {
   }
 })
 
+test('a View of another chain, which has no name at a Host, is reported as foreign', async (context) => {
+  const foreign = { ...report, name: null, state: 'foreign', warnings: [] }
+  const host = { url: await answering(context, 200, foreign), token: null }
+  assert.deepEqual(await findView(host, report.id, signal), foreign)
+})
+
 test('a View that a Host does not have is null, and removing it does no harm', async (context) => {
   const host = { url: await answering(context, 404, {}), token: null }
   assert.equal(await findView(host, report.id, signal), null)
