@@ -1,12 +1,13 @@
 /** `view status`: where Views were deployed and how they stand there. */
 import { ServiceError } from '../../errors.ts'
 import type { RegistryClient } from '../../registry/precompile/registry-client.ts'
+import { paths } from '../../service/contract.ts'
 import { exitCodeOf } from '../cli/exit-code.ts'
 import { parseHostUrl, parseHttpUrl } from '../cli/http-url.ts'
 import { openProgressLine, printResult, toSingleLine } from '../cli/print.ts'
 import { tableText } from '../cli/table.ts'
 import type { Terminal } from '../cli/terminal.ts'
-import { findView } from '../host-api/posted-view.ts'
+import { findView, type HostedReport } from '../host-api/posted-view.ts'
 import type { Deployment } from '../project/deployments.ts'
 import { hostEndpoint, isIncomplete, rpcEndpoint } from '../project/endpoint.ts'
 import { openProject } from '../project/project.ts'
@@ -25,8 +26,13 @@ interface DeploymentStatus extends Omit<Deployment, 'state'> {
   /** At a Host: what its rows are asked for by, and how many there are. */
   readonly served: string | null
   readonly rows: number | null
+  readonly blocksFailed: number | null
   readonly error: string | null
+  readonly remedy: string | null
 }
+
+/** What is not known of a place, or not to be had there. */
+const unknown = { served: null, rows: null, blocksFailed: null, error: null, remedy: null } as const
 
 /**
  * Prints the last deployment of each version to each place.
@@ -124,19 +130,34 @@ async function statusOf(
   onFailure: (error: ServiceError) => void,
 ): Promise<DeploymentStatus> {
   const { deployment, url, isRecorded } = query
-  const unknown = { ...deployment, served: null, rows: null, error: null }
   try {
     if (deployment.target === 'devnet')
-      return { ...unknown, ...(await stateOnChain(terminal, query, onFailure)) }
+      return { ...deployment, ...unknown, ...(await stateOnChain(terminal, query, onFailure)) }
     const found = await findView({ url, token: null }, deployment.id, terminal.signal)
-    if (found === null) return { ...unknown, state: isRecorded ? 'gone' : 'not deployed' }
-    const { state, name, rows, error } = found
-    return { ...deployment, state, served: name, rows, error: error?.message ?? null }
+    if (found === null)
+      return { ...deployment, ...unknown, state: isRecorded ? 'gone' : 'not deployed' }
+    const { state, name, rows, blocks_failed: blocksFailed, error } = found
+    return {
+      ...{ ...deployment, state, served: name, rows, blocksFailed },
+      ...{ error: error?.message ?? null, remedy: remedyOf(found, deployment.endpoint) },
+    }
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error
     onFailure(error)
-    return { ...unknown, state: 'not reached', error: error.message }
+    return { ...deployment, ...unknown, state: 'not reached', error: error.message }
   }
+}
+
+/** What the Host says, and how a quarantine ends: by that alone where the cause is mended. */
+function remedyOf({ id, state, error }: HostedReport, endpoint: string): string | null {
+  const retry =
+    state === 'quarantined'
+      ? [
+          `POST ${endpoint}${paths.views}/${id}/retry with the admin token of the Host ends the quarantine.`,
+        ]
+      : []
+  const all = [...(error?.remedy === undefined ? [] : [error.remedy]), ...retry]
+  return all.length === 0 ? null : all.join(' ')
 }
 
 /** With the reason where the chain has dropped it, and says why. */
@@ -173,10 +194,17 @@ function incomplete(endpoint: string): ServiceError {
 
 /** A table, and below it what is wrong. */
 function statusText(statuses: readonly DeploymentStatus[]): string {
-  const errors = statuses.flatMap(({ view, revision, endpoint, error }) =>
-    error === null ? [] : [`${view} (version ${revision}) at ${endpoint}: ${toSingleLine(error)}`],
-  )
-  return [tableOf(statuses), ...errors].join('\n')
+  return [tableOf(statuses), ...statuses.flatMap(troubleOf)].join('\n')
+}
+
+function troubleOf(status: DeploymentStatus): string[] {
+  const { view, revision, endpoint, blocksFailed, error, remedy } = status
+  const failed =
+    blocksFailed === null || blocksFailed === 0 ? [] : [`${blocksFailed} blocks failed`]
+  const what = [...failed, ...(error === null ? [] : [toSingleLine(error)])]
+  if (what.length === 0) return []
+  const line = `${view} (version ${revision}) at ${endpoint}: ${what.join('; ')}`
+  return remedy === null ? [line] : [line, `What to do: ${toSingleLine(remedy)}`]
 }
 
 function tableOf(statuses: readonly DeploymentStatus[]): string {

@@ -17,7 +17,11 @@ export interface HostedReport {
   readonly state: string
   readonly rows: number
   readonly blocks_failed: number
-  readonly error: { readonly code?: string | undefined; readonly message: string } | null
+  readonly error: {
+    readonly code?: string | undefined
+    readonly message: string
+    readonly remedy?: string | undefined
+  } | null
   readonly warnings: readonly HostWarning[]
 }
 
@@ -37,7 +41,9 @@ const reportSchema: z.ZodType<HostedReport> = z.object({
   state: z.string().regex(/^\w{1,32}$/),
   rows: z.number(),
   blocks_failed: z.number(),
-  error: z.object({ code: hostText.optional(), message: hostText }).nullable(),
+  error: z
+    .object({ code: hostText.optional(), message: hostText, remedy: hostText.optional() })
+    .nullable(),
   warnings: hostWarnings,
 })
 const refusalSchema = z.object({

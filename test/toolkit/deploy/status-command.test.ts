@@ -65,12 +65,30 @@ test('view status is a table, with what went wrong below it, and says on a termi
     ],
   )
   assert.deepEqual(lines.slice(2), [
-    `Things (version 1) at ${host}: it fails at block 3`,
+    `Things (version 1) at ${host}: 2 blocks failed; it fails at block 3`,
     `Others (version 1) at ${nowhere}: no answer from ${nowhere}`,
   ])
   const line = '\r\u001b[2K'
   const asked = `${line}Things at ${host}${line}Others at ${nowhere}${line}`
   assert.ok(stderr.startsWith(`${asked}error: no answer from `), JSON.stringify(stderr))
+})
+
+test('view status shows the remedy of a Host, and how a quarantine ends', async (t) => {
+  const [address, id] = [`0x${'0'.repeat(40)}`, `0x${'0'.repeat(64)}`]
+  const report = {
+    ...{ id, address, name: 'Things_1', state: 'quarantined', rows: 0, blocks_failed: 20 },
+    ...{ error: { message: 'lens 1 trapped', remedy: 'Correct\nthe lens.' }, warnings: [] },
+  }
+  const host = await openHost(t, 200, JSON.stringify(report))
+  const { run, json } = await openDeployed(t, [['Things', host]])
+  const remedy = `Correct the lens. POST ${host}/api/v0/views/${id}/retry with the admin token of the Host ends the quarantine.`
+  const { stdout } = await run(['view', 'status'])
+  assert.deepEqual(stdout.trimEnd().split('\n').slice(2), [
+    `Things (version 1) at ${host}: 20 blocks failed; lens 1 trapped`,
+    `What to do: ${remedy}`,
+  ])
+  const { deployments } = (await json('view', 'status')) as { deployments: object[] }
+  assert.partialDeepStrictEqual(deployments, [{ blocksFailed: 20, remedy }])
 })
 
 test('view status shows every place, and fails for one that was not reached before all else', async (t) => {
