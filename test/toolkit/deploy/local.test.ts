@@ -76,7 +76,9 @@ test('service page: "collection already exists" is informational, the existing o
   assert.deepEqual([isNew, name], [true, 'Things'])
   const again = await deploy(['--json'])
   assert.equal(again.exitCode, 0)
-  assert.equal(again.stderr.split('\n')[0], 'collection already exists')
+  const [said, remedy] = again.stderr.split('\n')
+  assert.equal(said, 'collection already exists')
+  assert.ok(remedy?.includes(`DELETE ${url}/api/v0/views/${id} with the admin token`), remedy)
   assert.equal(JSON.parse(again.stdout).id, id)
   const response = await fetch(`${url}/api/v0/views`)
   const { views } = (await response.json()) as { views: unknown[] }
