@@ -44,9 +44,10 @@ export async function printStatus(
   flags: DeploymentStatusFlags,
 ): Promise<void> {
   const project = await openProject(terminal)
-  if (name !== undefined) await project.load(name)
   const all = await project.deployments()
   const own = all.filter(({ view }) => name === undefined || view === name)
+  // One that was deleted may be served on; what was never there is no View.
+  if (name !== undefined && own.length === 0) await project.load(name)
   const wanted = lastOfEach(await queriesOf(terminal, own, flags))
   const progress = openProgressLine(terminal)
   const statuses: DeploymentStatus[] = []

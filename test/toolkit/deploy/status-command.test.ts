@@ -1,7 +1,7 @@
 /** `view status`: which deployments it asks for, and what it makes of places that do not answer as they should. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { writeFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
@@ -129,6 +129,33 @@ test('of a Host that has none of them, only what was deployed to it is gone', as
     ['Things', 'gone'],
     ['Others', 'not deployed'],
   ])
+})
+
+test('delete names where a View stays and what removes it, and view status shows it still', async (t) => {
+  const host = await openHost(t, 404, '{}')
+  const { run, cwd, json } = await openDeployed(t, [
+    ['Others', nowhere],
+    ['Things', host],
+    ['Things', host],
+  ])
+  const file = join(cwd, 'deployments.json')
+  const kept: { deployments: object[] } = JSON.parse(await readFile(file, 'utf8'))
+  const [first, second, third] = kept.deployments
+  const again = { ...second, at: '2026-01-02T00:00:00.000Z' }
+  const registered = { ...third, target: 'devnet', endpoint: nowhere, chainId: 1 }
+  const refused = { ...registered, id: `0x${'3'.repeat(64)}`, state: 'refused' }
+  const deployments = [first, second, again, registered, refused]
+  await writeFile(file, JSON.stringify({ deployments }))
+  const { stdout } = await run(['view', 'delete', 'Things'])
+  const id = `0x${'1'.repeat(64)}`
+  assert.deepEqual(stdout.trimEnd().split('\n'), [
+    'deleted view Things',
+    `version 1 stays at ${host} (local): DELETE ${host}/api/v0/views/${id} with the admin token of the Host removes it`,
+    `version 1 stays at ${nowhere} (devnet): what is registered cannot be taken back`,
+  ])
+  await writeFile(file, JSON.stringify({ deployments: [second] }))
+  const status = (await json('view', 'status', 'Things')) as { deployments: object[] }
+  assert.partialDeepStrictEqual(status.deployments, [{ view: 'Things', id }])
 })
 
 test('view status of a View that is not there fails, and does not say that nothing is deployed', async (t) => {

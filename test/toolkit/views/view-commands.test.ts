@@ -352,6 +352,6 @@ test('a deleted View is gone, and what is mistyped is not deleted', async (conte
   const { run, json } = await openProjectTerminal(context)
   const mistyped = await run(['view', 'delete', 'Thing'])
   assert.match(mistyped.stderr, /^error: view 'Thing' does not exist; did you mean Things\?\n/)
-  assert.deepEqual(await json('view', 'delete', 'Things'), { deleted: 'Things' })
+  assert.deepEqual(await json('view', 'delete', 'Things'), { deleted: 'Things', deployments: [] })
   assert.equal((await run(['view', 'inspect', 'Things'])).exitCode, 1)
 })
