@@ -1,6 +1,6 @@
 /** Failures of the chain's JSON-RPC as viem has them, made ours; without viem's text, which repeats the whole request. */
 import { BaseError, HttpRequestError, RpcRequestError, TimeoutError } from 'viem'
-import { ServiceError } from '../../errors.ts'
+import { messageWithCode, ServiceError } from '../../errors.ts'
 import { onOneLine } from '../../one-line.ts'
 
 /** Node and chain put the reason last. */
@@ -90,5 +90,8 @@ function causeOf(error: unknown): unknown {
 
 function reasonOf(error: HttpRequestError | TimeoutError): string {
   const status = error instanceof HttpRequestError && error.status !== undefined
-  return status ? `HTTP ${error.status}` : error.details || error.shortMessage
+  if (status) return `HTTP ${error.status}`
+  // fetch says only that it failed.
+  const reason = error.cause instanceof Error ? error.cause.cause : undefined
+  return reason === undefined ? error.details || error.shortMessage : messageWithCode(reason)
 }

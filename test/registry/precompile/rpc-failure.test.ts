@@ -60,6 +60,12 @@ test('a chain that does not answer is unreachable, with the status where it has 
   }
   assert.equal(said(http({ status: 502, details: 'bad gateway' })), 'HTTP 502')
   assert.equal(said(new BaseError('x', { cause: http({ details: 'refused' }) })), 'refused')
+  const refused = Object.assign(new Error('connect refused'), { code: 'ECONNREFUSED' })
+  assert.equal(
+    said(http({ cause: new TypeError('fetch failed', { cause: refused }) })),
+    'connect refused (ECONNREFUSED)',
+  )
+  assert.equal(said(http({ cause: new TypeError('fetch failed') })), 'fetch failed')
   assert.equal(said(new TimeoutError({ body, url })), 'The request timed out.')
 })
 
