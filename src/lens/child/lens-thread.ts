@@ -204,7 +204,7 @@ function watchJob(state: State, job: GatedJob): NodeJS.Timeout {
       {
         facts: { limitMs, ...placeFacts(place) },
         remedy:
-          'Select fewer documents in the query, or do less in the lenses; it is tried again later.',
+          'See that each lens comes to an end; select fewer documents in the query, or do less in the lenses. A Host tries a block again later.',
       },
     )
     finishAndReplace(state, error, processorMs)

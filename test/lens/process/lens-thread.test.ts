@@ -185,6 +185,10 @@ test('a job may take as long by the clock as it was given, and is ended at the n
     outcome,
     failed('LENS_TIME_LIMIT', 'the lenses took more than 100 ms of time'),
   )
+  assert.match(
+    JSON.stringify(outcome),
+    /See that each lens comes to an end; .* A Host tries a block/,
+  )
   assert.deepEqual([processorMs, isFree], [150, false])
   await next('ready')
   pass(10_000)
