@@ -5,6 +5,7 @@
  */
 import { checkInstructions, readValueType } from './instructions.ts'
 import {
+  abiRemedy,
   type ModuleReader,
   readByte,
   readName,
@@ -49,7 +50,7 @@ const custom = 0
 
 /** Distinguished from other refusals by the fact `import`. */
 const noImport = (): Error =>
-  refusedModule('it does not import lens.next', undefined, { import: 'lens.next' })
+  refusedModule('it does not import lens.next', abiRemedy, { import: 'lens.next' })
 
 /**
  * The module with its sizes bounded. What it leaves to the compiler is whether the module is valid otherwise.
@@ -86,7 +87,7 @@ export function checkModule(
     parts.push(Uint8Array.of(number), unsigned(content.length), content)
   }
   if (!found.has(2)) throw noImport()
-  if (!found.has(5)) throw refusedModule('it has no memory')
+  if (!found.has(5)) throw refusedModule('it has no memory', abiRemedy)
   return new Uint8Array(Buffer.concat(parts))
 }
 
@@ -157,12 +158,12 @@ function checkImports(section: ModuleReader): undefined {
     if (name !== 'lens.next' || kind !== 0)
       throw refusedModule(
         `it imports ${JSON.stringify(name.slice(0, 80))}, and a lens has nothing but the function lens.next`,
-        'Build it without a runtime that needs imports.',
+        `Build it without a runtime that needs imports. ${abiRemedy}`,
       )
     readU32(section)
   }
   if (count === 0) throw noImport()
-  if (count > 1) throw refusedModule('it imports lens.next more than once')
+  if (count > 1) throw refusedModule('it imports lens.next more than once', abiRemedy)
 }
 
 /** A table stays as large as it begins: compilers let none grow, and what it takes is known before anything runs. */
@@ -181,7 +182,7 @@ function boundTables(section: ModuleReader, { tableEntries }: ModuleLimits): Uin
 
 function boundMemory(section: ModuleReader, { memoryPages }: ModuleLimits): Uint8Array {
   const count = readU32(section)
-  if (count !== 1) throw refusedModule(`it has ${count} memories, and a lens has one`)
+  if (count !== 1) throw refusedModule(`it has ${count} memories, and a lens has one`, abiRemedy)
   const { least, greatest } = readLimits(section, memoryPages, 'a memory of', 'pages')
   return Buffer.concat([unsigned(1), encodeSizes(least, Math.min(greatest, memoryPages))])
 }

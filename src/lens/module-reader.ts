@@ -8,6 +8,10 @@ export interface ModuleReader {
   readonly end: number
 }
 
+/** What to do about a module that imports or exports something else. */
+export const abiRemedy =
+  'A lens imports the function lens.next alone, has one memory, and exports it as memory, with the functions alloc and transform, and set_param for arguments: viewmesh lens new makes a project that does.'
+
 /** Why a module is refused. */
 export function refusedModule(
   what: string,

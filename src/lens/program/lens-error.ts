@@ -1,5 +1,6 @@
 /** What goes wrong in a lens, as errors that name its place in the View. */
 import { type ErrorCode, type Fact, ServiceError } from '../../errors.ts'
+import { abiRemedy } from '../module-reader.ts'
 
 /** A failure of the lens at `place`, 1 being the first. */
 export function lensError(
@@ -30,7 +31,7 @@ export function exportMissing(
   name: string,
 ): ServiceError {
   const what = kind === 'memory' ? 'exports no memory' : `exports no function ${name}`
-  return lensError('LENS_OUTPUT_INVALID', place, what, mend, { export: name })
+  return lensError('LENS_OUTPUT_INVALID', place, what, abiRemedy, { export: name })
 }
 
 /**

@@ -70,6 +70,13 @@ describe('a lens that breaks the ABI', () => {
       assert.throws(() => collect(prepareProgram([lens(wasm)], 'stream')), broken(message))
     })
 
+  test('exports too little, which comes with what a lens exports', () => {
+    const wasm = buildLens({ names: ['alloc'] })
+    assert.throws(() => single(wasm), {
+      remedy: /exports .* alloc and transform, .*lens new makes/,
+    })
+  })
+
   test('has arguments and no set_param, or one that returns an address behind its memory', () => {
     const none = buildLens({ names: ['alloc', 'transform'] })
     assert.throws(() => single(none, '{"a":1}'), broken(/exports no function set_param/))
