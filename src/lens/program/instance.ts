@@ -51,6 +51,7 @@ type LensFunction = (...values: number[]) => number
 /** An instance with the state that its calls share. */
 interface Parts {
   readonly place: number
+  readonly hasArguments: boolean
   readonly memory: WebAssembly.Memory
   readonly alloc: LensFunction
   readonly meter: MemoryMeter
@@ -74,9 +75,13 @@ export function openInstance(lens: CompiledLens, meter: MemoryMeter): LensInstan
   if (!(memory instanceof WebAssembly.Memory)) throw exportMissing(place, 'memory', 'memory')
   const alloc = exportedFunction(place, exports, 'alloc')
   const transform = exportedFunction(place, exports, 'transform')
-  const parts: Parts = { place, memory, alloc, meter, view: Buffer.alloc(0), bytes: 0 }
+  const hasArguments = lens.args !== ''
+  const parts: Parts = {
+    ...{ place, hasArguments, memory, alloc, meter },
+    ...{ view: Buffer.alloc(0), bytes: 0 },
+  }
   current(parts)
-  if (lens.args !== '') setParam(parts, exportedFunction(place, exports, 'set_param'), lens.args)
+  if (hasArguments) setParam(parts, exportedFunction(place, exports, 'set_param'), lens.args)
   const writeType = (kind: number, bytes: number): number => {
     const before = onNext
     onNext = tooEarly
@@ -183,9 +188,14 @@ function readOutput(parts: Parts, pointer: number): LensOutput {
     'LENS_FAILED',
     place,
     `failed: ${errorText(place, memory, pointer)}`,
-    'Change the query or the arguments so that the lens gets what it asks for.',
+    parts.hasArguments
+      ? 'Change the query or the arguments so that the lens gets what it asks for.'
+      : noArguments,
   )
 }
+
+const noArguments =
+  "The View gives this lens no arguments: where it needs some, write them behind its path, as in --lens label:path:'{...}'. Else change the query so that the lens gets what it asks for."
 
 function readPayload(place: number, memory: Buffer, pointer: number): Buffer {
   const start = pointer + headerBytes

@@ -61,7 +61,7 @@ function viewText(terminal: Terminal, view: ProjectView, folder: string): string
 function lensText({ label, path, wasm, args }: ProjectLens, folder: string): string {
   const head = `- ${label} (${relative(folder, path)}, ${wasm.length} bytes, ${lensHash(wasm)})`
   const values = Object.entries(args ?? {}).map(([key, value]) => `    ${key}: ${value}`)
-  return [head, ...values].join('\n')
+  return [head, ...(values.length === 0 ? ['    (no arguments)'] : values)].join('\n')
 }
 
 function indent(text: string): string {

@@ -203,6 +203,10 @@ describe('what a lens returns', () => {
       code: 'LENS_FAILED',
       message: 'lens 1 failed: no such field',
       facts: { lens: 1 },
+      remedy: /^The View gives this lens no arguments: .* --lens label:path:'\{\.\.\.\}'\. Else/,
+    })
+    assert.throws(() => collect(single(wasm, '{"a":"1"}')), {
+      remedy: /^Change the query or the arguments/,
     })
   })
 

@@ -98,7 +98,7 @@ test('view inspect shows every part of a View, and which are missing', async (t)
       'View: Full\nVersion: 3',
       'Query:\n  Log { address data }',
       'SDL:\n  type Full { address: String }',
-      `Lenses:\n${lens('first')}\n      src: address\n      value: 0x1\n${lens('second')}\n`,
+      `Lenses:\n${lens('first')}\n      src: address\n      value: 0x1\n${lens('second')}\n      (no arguments)\n`,
     ].join('\n'),
   )
   assert.equal(
