@@ -24,6 +24,8 @@ export interface JobScheduler<J extends ScheduledJob> {
   charge(view: string, processorMs: number): void
   /** Takes out all jobs. */
   clear(): J[]
+  /** Whether a job of such a View waits. */
+  isWaiting(matches: (view: string) => boolean): boolean
   readonly size: number
 }
 
@@ -50,7 +52,7 @@ export function createJobScheduler<J extends ScheduledJob>(threads: number): Job
     queue.splice(queue.indexOf(job), 1)
     if (queue.length === 0) queues?.delete(job.view)
   }
-  const isWaiting = (job: J): boolean =>
+  const isQueued = (job: J): boolean =>
     waiting.get(job.priority)?.get(job.view)?.includes(job) === true
 
   return {
@@ -67,7 +69,7 @@ export function createJobScheduler<J extends ScheduledJob>(threads: number): Job
       else queue.push(job)
     },
     remove(job) {
-      if (!isWaiting(job)) return false
+      if (!isQueued(job)) return false
       take(job)
       return true
     },
@@ -99,6 +101,8 @@ export function createJobScheduler<J extends ScheduledJob>(threads: number): Job
       for (const job of jobs) take(job)
       return jobs
     },
+    isWaiting: (matches) =>
+      [...waiting.values()].some((queues) => [...queues.keys()].some(matches)),
   }
 }
 

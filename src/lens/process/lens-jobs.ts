@@ -53,6 +53,8 @@ interface PendingJob {
 export interface LensJobs {
   readonly waiting: number
   readonly running: number
+  /** Whether a job of such a View waits. */
+  isWaiting(matches: (view: string) => boolean): boolean
   /** @throws ServiceError `LENS_BUSY` where too much of the View waits. */
   add(job: LensJob): Promise<LensResult>
   /** A thread takes jobs. */
@@ -65,9 +67,9 @@ export interface LensJobs {
   piece(message: Extract<FromChild, { kind: 'piece' }>): void
   /**
    * The process ended: `blame` is whether that was because of a job that is under way. It fails where it is the only one;
-   * of several each waits to be done again, alone.
+   * of several each waits to be done again, alone. Returns the Views of jobs that failed.
    */
-  died(error: Error, blame: boolean): void
+  died(error: Error, blame: boolean): string[]
   /** Rejects all jobs. */
   failAll(error: Error, outcome: JobEnd): void
 }
@@ -110,6 +112,8 @@ export function createLensJobs(threads: number, parts: Parts): LensJobs {
     get running() {
       return state.running.size
     },
+    isWaiting: (matches) =>
+      state.suspects.some(({ view }) => matches(view)) || state.scheduler.isWaiting(matches),
     add: (job) => add(state, job),
     free: (thread) => void state.free.add(thread),
     begin: () => beginAll(state),
@@ -235,8 +239,9 @@ function define(state: State, thread: number, pending: PendingJob): boolean {
   }
 }
 
-function died(state: State, error: Error, blame: boolean): void {
+function died(state: State, error: Error, blame: boolean): string[] {
   const victims = [...state.running.values()]
+  const failed: string[] = []
   state.running.clear()
   state.free.clear()
   for (const pending of victims) {
@@ -244,12 +249,15 @@ function died(state: State, error: Error, blame: boolean): void {
     // A job that ends the process has used its time as well.
     state.scheduler.charge(pending.view, performance.now() - pending.beganAt)
     const isRepeatable = pending.job.onPiece === undefined
-    if (!isRepeatable || (blame && victims.length === 1)) fail(state, pending, error)
-    else if (!pending.isSettled) {
+    if (!isRepeatable || (blame && victims.length === 1)) {
+      fail(state, pending, error)
+      failed.push(pending.view)
+    } else if (!pending.isSettled) {
       pending.isSuspect = true
       state.suspects.push(pending)
     }
   }
+  return failed
 }
 
 function succeed({ parts }: State, pending: PendingJob, bytes: Uint8Array): void {

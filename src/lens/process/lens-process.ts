@@ -79,6 +79,10 @@ interface State {
   life: Life | null
   /** Ends in a row, without a job in between that left its thread alive. */
   failures: number
+  /** Views whose jobs ended it in that row: they wait for the next start longer and longer, others do not. */
+  readonly harmful: Set<string>
+  /** Whether nothing but a View can be why it ended last. */
+  isSound: boolean
   starts: number
   restart: NodeJS.Timeout | undefined
   idle: NodeJS.Timeout | undefined
@@ -100,6 +104,8 @@ export function openLensProcess(options: LensProcessOptions, parts: LensProcessP
     jobs,
     life: null,
     failures: 0,
+    harmful: new Set(),
+    isSound: true,
     starts: 0,
     restart: undefined,
     idle: undefined,
@@ -131,7 +137,7 @@ function closingError(): Error {
 function goOn(state: State): void {
   const { life, jobs } = state
   if (life === null) {
-    if (jobs.waiting > 0 && state.restart === undefined) start(state)
+    if (jobs.waiting > 0 && mayStart(state)) start(state)
     return
   }
   // A job that was given to a process that is ending would fail with it.
@@ -139,6 +145,11 @@ function goOn(state: State): void {
   if (!isRoomy(state)) jobs.begin()
   else if (jobs.running === 0) kill(state, 'roomy')
   watchIdle(state)
+}
+
+/** What a View did to the process is no reason for others to wait. */
+function mayStart({ restart, isSound, harmful, jobs }: State): boolean {
+  return restart === undefined || (isSound && jobs.isWaiting((view) => !harmful.has(view)))
 }
 
 /** Ends the process when it has had nothing to do for long enough. */
@@ -156,6 +167,8 @@ function isRoomy({ life, options }: State): boolean {
 
 function start(state: State): void {
   const { options, parts } = state
+  clearTimeout(state.restart)
+  state.restart = undefined
   const child = startChild(options, {
     onMessage: (message) => receive(state, message),
     onExit: (reason, output) => ended(state, reason, output),
@@ -191,7 +204,10 @@ function receive(state: State, message: FromChild): void {
     jobs.free(message.thread)
   } else if (message.kind === 'outcome') {
     life.hasWorked = true
-    if (message.isFree && message.outcome.kind !== 'missing') state.failures = 0
+    if (message.isFree && message.outcome.kind !== 'missing') {
+      state.failures = 0
+      state.harmful.clear()
+    }
     jobs.finish(message)
   } else if (message.kind === 'piece') {
     jobs.piece(message)
@@ -227,10 +243,13 @@ function ended(state: State, reason: string, output: string): void {
     )
   if (!isOrderly) state.failures += 1
   // What stopped a thread was settled before; the others had nothing to do with it.
-  jobs.died(death, cause !== 'stuck' && cause !== 'refused')
+  const failed = jobs.died(death, cause !== 'stuck' && cause !== 'refused')
+  for (const view of failed) state.harmful.add(view)
+  state.isSound = life.isServing && cause !== 'refused'
   // Where it cannot start at all, waiting for it is no use.
   if (!life.isServing) jobs.failAll(death, 'died')
   scheduleRestart(state)
+  goOn(state)
 }
 
 function scheduleRestart(state: State): void {

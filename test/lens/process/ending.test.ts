@@ -133,3 +133,31 @@ test('after a death the next process waits, twice as long after each in a row', 
   await die(0)
   await die(100)
 })
+
+test('Views that ended the process wait for the next one, and others do not', async (t) => {
+  const { lenses } = openStill(t)
+  const restarts = () => lenses.metric('viewmesh_lens_process_restarts_total')
+  const die = (view: string) =>
+    assert.rejects(lenses.command({ does: 'die', when: '/' }, { view }), {
+      code: 'LENS_PROCESS_DIED',
+    })
+  await die('a')
+  await die('b')
+  assert.equal(await restarts(), 1, 'it was started at once for another View')
+  const waiting = die('a')
+  assert.equal(await restarts(), 1, 'it is not for one that ended it')
+  await lenses.command(describeThread, { view: 'c' })
+  await waiting
+})
+
+test('a process that cannot start is not started at once for another View', async (t) => {
+  const { lenses, pass } = openStill(t, { refuses: true })
+  const ask = (view: string) => lenses.command(describeThread, { view })
+  const refused = { code: 'LENS_PROCESS_DIED' }
+  await assert.rejects(ask('a'), refused)
+  const next = assert.rejects(ask('b'), refused)
+  pass(49)
+  assert.equal(await lenses.metric('viewmesh_lens_process_restarts_total'), 0)
+  pass(51)
+  await next
+})
