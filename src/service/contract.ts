@@ -166,7 +166,7 @@ export interface ViewHealthReport {
   readonly blocks_left: number
   /** Back-filled blocks in a second, lately; null while nothing is back-filled. */
   readonly blocks_per_second: number | null
-  /** What is left at that rate; null without one. */
+  /** Seconds that these blocks take at that rate; null without one. */
   readonly seconds_left: number | null
 }
 

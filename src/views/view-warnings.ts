@@ -4,8 +4,11 @@ import { shippedLenses } from './shipped-lenses.ts'
 
 /** Something that is allowed and probably not wanted. */
 export interface ViewWarning {
+  /** Stays the same from version to version. */
   readonly code: 'AGGREGATES_PER_BLOCK'
+  /** What is probably not wanted. */
   readonly message: string
+  /** What to do. */
   readonly remedy: string
 }
 

@@ -13,11 +13,11 @@ import { contractTable } from './app/contract-table.ts'
 import { conditionChapters, eventsTable } from './conditions-table.ts'
 import { endpointsTable } from './endpoints-table.ts'
 import { fiveFigures } from './five-figures.ts'
-import { healthTable } from './health-table.ts'
 import { metricsTables } from './metrics-table.ts'
 import { peerMessagesTable } from './peer-messages.ts'
 import { portsTable } from './ports-table.ts'
 import { queryLimitsTable } from './query-limits.ts'
+import { healthTable, viewTable } from './report-table.ts'
 import { withSection } from './section-text.ts'
 import { table } from './table.ts'
 
@@ -42,7 +42,7 @@ function sections(): Readonly<Record<string, Readonly<Record<string, string>>>> 
     },
     'docs/reference/errors.md': { errors: codeTable('Meaning', sortedErrors()) },
     'docs/reference/metrics.md': metricsTables(),
-    'docs/reference/endpoints.md': { endpoints: endpointsTable() },
+    'docs/reference/endpoints.md': { endpoints: endpointsTable(), 'a View': viewTable() },
     'docs/reference/health.md': { health: healthTable() },
     'docs/reference/ports.md': { ports: portsTable() },
   }

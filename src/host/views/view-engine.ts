@@ -5,10 +5,13 @@ import type { HostedView } from './hosted-view.ts'
 
 /** Why a View, or one block of it, failed last. */
 export interface ViewFailure {
+  /** One of the codes of errors. */
   readonly code: string
+  /** What happened, with the facts of the case. */
   readonly message: string
+  /** What to do; left out where the message says it. */
   readonly remedy?: string
-  /** Null where no block is to blame. */
+  /** The height that failed; null where no block is to blame. */
   readonly block: number | null
 }
 

@@ -34,33 +34,44 @@ interface ViewReport extends ViewHealthReport {
   readonly registered_at: number | null
   /** Everything that wants it here. */
   readonly origins: readonly ViewOrigin[]
+  /** Rows that are stored. */
   readonly rows: number
-  /** What the rows take in the store, compressed, with their index. */
+  /** Bytes that the rows take in the store, compressed, with their index. */
   readonly bytes: number
   /** Heights that are done, both ends included, lowest first. */
-  readonly done: readonly { readonly from: number; readonly to: number }[]
-  /** The highest of them; null before the first. */
+  readonly done: readonly {
+    /** The first height. */
+    readonly from: number
+    /** The last height. */
+    readonly to: number
+  }[]
+  /** The highest height that is done; null before the first. */
   readonly last_block: number | null
   /** Rows of lower heights went, since all took more than VIEW_MAX_BYTES; null where they did not. */
   readonly rows_from: number | null
+  /** Blocks that failed and are not tried again by themselves. */
   readonly blocks_failed: number
-  /** Processor time of a block, on average over the last ones. */
+  /** Milliseconds of processor time of a block, on average over the last ones; null before the first. */
   readonly cost_ms: number | null
+  /** Why it, or one block of it, failed last; null where nothing did. */
   readonly error: ViewFailure | null
 }
 
 /** A View as `GET /api/v0/views/{id}` shows it. */
 interface ViewDetails extends ViewReport {
+  /** Its query, as it was written. */
   readonly query: string
+  /** Its SDL, as it was written. */
   readonly sdl: string
-  /** Length of the wire bytes. */
+  /** Length of the wire bytes, which limits are about. */
   readonly wire_bytes: number
   /** What is accepted and probably not wanted. */
   readonly warnings: readonly ViewWarning[]
+  /** Its lenses, in their order. */
   readonly lenses: readonly {
-    /** See `lensHash`. */
+    /** 0x and the first 16 bytes of the module's keccak256, in hex. */
     readonly hash: string
-    /** Length of the module. */
+    /** Length of the module in bytes. */
     readonly bytes: number
     /** As they were written; empty for none. */
     readonly args: string
