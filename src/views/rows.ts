@@ -228,7 +228,7 @@ export function createTermCollector(): TermCollector {
 
 function tooManyTerms(): Error {
   return rowLimitError(
-    `the rows of one block have more than ${rowLimits.blockTerms} values in fields with @index`,
+    `the rows of one block have more than ${rowLimits.blockTerms} values in fields with @index; each chunk of up to ${chunkDocuments} rows counts its own`,
     'Take @index from fields with many values, or let the View return fewer rows.',
   )
 }

@@ -177,7 +177,8 @@ test('a block has terms up to a limit, however its rows share them', () => {
   const numbers = (from: number): number[] => Array.from({ length: half }, (_, at) => from + at)
   const full = [{ b: numbers(0) }, { b: numbers(half) }, { b: numbers(100) }]
   assert.equal(packed(full).terms.length, rowLimits.blockTerms)
-  const message = 'the rows of one block have more than 20000 values in fields with @index'
+  const message =
+    'the rows of one block have more than 20000 values in fields with @index; each chunk of up to 64 rows counts its own'
   assert.throws(() => packed([...full, { a: 'x' }]), refused(message))
   // In the next chunk each value is a term again.
   const next = Array.from({ length: chunkDocuments }, () => ({}))
