@@ -31,24 +31,22 @@ function blockWith(text: string, url: string): { commands: string; shown: string
   }
 }
 
-/** A Host, and a project with the View of the pages. */
-async function open(t: TestContext): Promise<{ url: string; cwd: string }> {
+/** A Host, and a project with the View of the page for its chain. */
+async function open(
+  t: TestContext,
+): Promise<{ url: string; cwd: string; tested: string; shown: string }> {
   const host = await openExampleHost({ HOST_ADMIN_TOKEN: adminToken })
   t.after(() => host.close())
   const cwd = testDirectory(t)
-  const project = blocksOf('docs/views/first-view.md').find(({ text }) =>
-    text.includes('cat > Token'),
-  )
-  const create =
-    'viewmesh view create Payments --from-abi Token.json --event Transfer > created.txt'
-  await runShell(`${project?.text}${create}`, { cwd })
-  return { url: host.apiOrigin, cwd }
+  const url = host.apiOrigin
+  const { commands, shown } = blockWith('--blocks', url)
+  const tested = await runShell(`viewmesh view init > created.txt\n${commands}`, { cwd })
+  return { url, cwd, tested, shown }
 }
 
 test('a View is tested on the blocks of a Host as the page shows', async (t) => {
-  const { url, cwd } = await open(t)
-  const { commands, shown } = blockWith('--blocks', url)
-  assert.equal(settled(await runShell(commands, { cwd })), settled(shown))
+  const { tested, shown } = await open(t)
+  assert.equal(settled(tested), settled(shown))
 })
 
 test('view dev prints what the page shows, and Ctrl-C ends it with 130', async (t) => {
@@ -68,8 +66,8 @@ test('view dev prints what the page shows, and Ctrl-C ends it with 130', async (
     text += bytes
   })
   await waiting(1)
-  const schema = join(cwd, 'views/Payments/schema.graphql')
-  await writeFile(schema, 'type Payments { event: String arguments: JSON }')
+  const schema = join(cwd, 'views/Transfers/schema.graphql')
+  await writeFile(schema, 'type Transfers { from: String amount: BigInt }')
   await waiting(2)
   dev.interrupt('SIGINT')
   const [code, signal] = await once(dev, 'exit')
@@ -77,7 +75,7 @@ test('view dev prints what the page shows, and Ctrl-C ends it with 130', async (
   assert.equal(settled(text), settled(shown))
   const { views } = (await (await fetch(`${url}/api/v0/views`)).json()) as { views: Listed[] }
   assert.deepEqual(
-    views.filter(({ name }) => name.startsWith('Payments')).map(({ fields }) => fields),
+    views.filter(({ name }) => name.startsWith('Transfers')).map(({ fields }) => fields),
     [2],
   )
 })
