@@ -8,11 +8,15 @@ import { toViewFile } from '../../src/views/view-file.ts'
 import { noSender } from '../../src/views/view-id.ts'
 import { encodeView } from '../../src/views/wire.ts'
 import { testDirectory } from '../support/test-store.ts'
+import { openExampleHost } from './support/example-host.ts'
 import { blocksOf } from './support/page.ts'
 import { runShell } from './support/run-shell.ts'
 
 const page = 'docs/views/deploying.md'
 const blocks = blocksOf(page).filter(({ marker }) => marker === 'run: test/docs/deploying.test.ts')
+/** The JSON-RPC of the stand-in, as the page calls it. */
+const named = 'http://127.0.0.1:8645'
+const adminToken = 'the token of this Host'
 
 /** IDs follow from the bytes of a lens, gas from its size; a wallet is a new one each time. */
 function settled(text: string): string {
@@ -20,22 +24,22 @@ function settled(text: string): string {
     .replaceAll(/\b0x[0-9a-fA-F]{32,}/g, 'HEX')
     .replaceAll(/http:\/\/127\.0\.0\.1:\d+/g, 'URL')
     .replaceAll(/(height|gas used:) +\d+/g, '$1 N')
+    .replaceAll(/"height":\d+/g, '"height":N')
     .replaceAll(/"gasUsed":"\d+"/g, '"gasUsed":"N"')
     .replaceAll(/\/\S+(?=\/\.viewmesh)/g, 'HOME')
 }
 
-/** Runs the block with this text, and compares what it prints with the one below it. */
+/** Runs the block with this text, with others in the place of some texts, and compares what it prints with the one below it. */
 async function check(
   text: string,
   shell: Parameters<typeof runShell>[1],
-  rpcUrl = '',
+  here: Readonly<Record<string, string>> = {},
 ): Promise<void> {
   const at = blocks.findIndex((block) => block.text.includes(text))
   const [commands, shown] = blocks.slice(at)
-  const printed = await runShell(
-    (commands?.text ?? '').replaceAll('http://127.0.0.1:8645', rpcUrl),
-    shell,
-  )
+  let own = commands?.text ?? ''
+  for (const [from, to] of Object.entries(here)) own = own.replaceAll(from, to)
+  const printed = await runShell(own, shell)
   assert.equal(settled(printed), settled(shown?.text ?? ''), `${page}, line ${commands?.line}`)
 }
 
@@ -52,7 +56,7 @@ test('wallets are made, imported and shown as the page has it', async (t) => {
 
 test('what is prepared and sent is registered as the page has it', async (t) => {
   const { registry, folder, env } = await openProject(t)
-  await check('--prepare payments.json', { cwd: folder, env }, registry.rpcUrl)
+  await check('--prepare incoming.json', { cwd: folder, env }, { [named]: registry.rpcUrl })
 })
 
 test('a View in a file is registered in two steps as the page has it', async (t) => {
@@ -61,21 +65,28 @@ test('a View in a file is registered in two steps as the page has it', async (t)
   const { bytes } = toViewFile({ sender: noSender, wire })
   await writeFile(join(folder, 'payments.view'), bytes)
   await writeFile(join(folder, 'key'), registry.accounts[0] ?? '')
-  await check('--view-file payments.view', { cwd: folder }, registry.rpcUrl)
+  await check('--view-file payments.view', { cwd: folder }, { [named]: registry.rpcUrl })
 })
 
-/** A registry, and a project with the View of the pages. */
+test('a View is tried again and taken back from a Host as the page has it', async (t) => {
+  const { folder } = await openProject(t)
+  const host = await openExampleHost({ HOST_ADMIN_TOKEN: adminToken })
+  t.after(() => host.close())
+  const here = { 'http://127.0.0.1:9181': host.apiOrigin, '=...': `='${adminToken}'` }
+  await check('-X DELETE', { cwd: folder }, here)
+})
+
+/** A registry, and a project in which the page was followed up to the View that it registers first. */
 async function openProject(t: TestContext) {
   const registry = await openDevelopmentRegistry({ acknowledgeMs: 100 })
   t.after(() => registry.close())
   const folder = testDirectory(t)
   const [key = ''] = registry.accounts
-  const project = blocksOf('docs/views/first-view.md').find(({ text }) =>
-    text.includes('cat > Token'),
+  const [project, deployment] = blocksOf(page).filter(
+    ({ language, marker }) =>
+      language === 'sh' && marker === 'run: test/toolkit/deploy/walk.test.ts',
   )
-  await runShell(
-    `${project?.text}viewmesh view create Payments --from-abi Token.json --event Transfer`,
-    { cwd: folder },
-  )
+  const commands = `${project?.text}${deployment?.text}`
+  await runShell(commands.replaceAll(named, registry.rpcUrl), { cwd: folder })
   return { registry, folder, env: { VIEWMESH_PRIVATE_KEY: key } }
 }

@@ -117,15 +117,12 @@ async function openHost(t: TestContext, { lcdUrl, cometUrl }: RegistryProcess) {
 async function openAuthor(t: TestContext, rpcUrl: string) {
   const terminal = await openTestTerminal(t)
   const run = (...argv: string[]) => terminal.run(argv, { env: { VIEWMESH_PRIVATE_KEY: key } })
-  const blocks = blocksOf(page).filter((block) => block.marker === marker)
+  const [project, ...blocks] = blocksOf(page).filter((block) => block.marker === marker)
   const shell = (commands: string): Promise<string> =>
     runShell(`exec 2>&1\n${commands}`, {
       cwd: terminal.cwd,
       env: { HOME: terminal.homeFolder, VIEWMESH_PRIVATE_KEY: key },
     })
-  const project = blocksOf('docs/views/first-view.md').find(({ text }) =>
-    text.includes('Token.json'),
-  )
   await shell(project?.text ?? '')
   for (const name of ['Before', 'Meanwhile', 'After'])
     await terminal.json(
