@@ -60,7 +60,7 @@ async function openHost(context: TestContext): Promise<string> {
 
 test('the walk of docs/views/first-view.md prints what the page shows', async (context) => {
   const url = await openHost(context)
-  assert.equal(await checkPage('docs/views/first-view.md', testDirectory(context), url), 6)
+  assert.equal(await checkPage('docs/views/first-view.md', testDirectory(context), url), 7)
 })
 
 for (const page of ['docs/views/versions.md', 'docs/views/limits.md'])
