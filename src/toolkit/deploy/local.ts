@@ -83,7 +83,7 @@ async function postAndPrint(
     remark(terminal, 'collection already exists')
     remark(
       terminal,
-      `What to do: Nothing: the existing collection is used. For a clean slate DELETE ${endpoint}${paths.views}/${id} with the admin token of the Host, and deploy again.`,
+      `What to do: Nothing: the existing collection is used. For a clean slate DELETE ${endpoint}${paths.views}/${id} with the admin token of the Host, or stop the Host and delete its data directory, and deploy again.`,
     )
   }
   remarkWarnings(terminal, report.warnings)

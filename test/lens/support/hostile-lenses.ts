@@ -17,6 +17,17 @@ export const growsTable: Parameters<typeof buildLens>[0] = {
   ],
 }
 
+/** The code of a lens that hands on what it is given, and traps where that is nil. */
+export const trapOnNil: readonly number[] = [
+  ...op.callNext,
+  ...op.set(0),
+  ...op.get(0),
+  ...op.load8,
+  ...op.isZero,
+  ...op.when(op.unreachable),
+  ...op.get(0),
+]
+
 /** Writes to every page of 64 MiB for each document. */
 export const greedy: Uint8Array<ArrayBuffer> = buildLens({
   pages: [1_024, 1_024],

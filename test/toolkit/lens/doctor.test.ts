@@ -5,6 +5,7 @@ import process from 'node:process'
 import { describe, it, test } from 'node:test'
 import { checkNames, type LensCheck } from '../../../src/toolkit/lens/check.ts'
 import { determinismOf, examineLens } from '../../../src/toolkit/lens/examine.ts'
+import { trapOnNil } from '../../lens/support/hostile-lenses.ts'
 import { at, buildLens, globals, item, op } from '../../lens/support/lens.ts'
 import { openTestTerminal } from '../support/test-terminal.ts'
 import { shipped, usdc } from '../trial/support/trial-room.ts'
@@ -157,18 +158,7 @@ describe('lens doctor', () => {
   })
 
   it('finds a lens that traps on nil and with wrong arguments', async () => {
-    const nilTraps = buildLens({
-      transform: [
-        ...op.callNext,
-        ...op.set(0),
-        ...op.get(0),
-        ...op.load8,
-        ...op.isZero,
-        ...op.when(op.unreachable),
-        ...op.get(0),
-      ],
-      setParam: op.unreachable,
-    })
+    const nilTraps = buildLens({ transform: trapOnNil, setParam: op.unreachable })
     assert.deepEqual(await illsOf(nilTraps), {
       nil: 'warning: given nil, lens 1 trapped in transform: unreachable',
       'wrong arguments':

@@ -1,6 +1,6 @@
 /** Views whose lenses do what they can against the Host that serves them. */
 import { encodeView } from '../../../../src/views/wire.ts'
-import { compileBomb, growsTable } from '../../../lens/support/hostile-lenses.ts'
+import { compileBomb, growsTable, trapOnNil } from '../../../lens/support/hostile-lenses.ts'
 import { at, buildLens, globals, itemOf, op } from '../../../lens/support/lens.ts'
 
 const forever = [...op.forever(), ...op.const(0)]
@@ -40,23 +40,13 @@ const nilFirst = [
   ...op.when([...op.const(1), ...op.setGlobal(globals.first), ...op.const(at.nil), ...op.return]),
   ...op.callNext,
 ]
-const trapsOnNil = [
-  ...op.callNext,
-  ...op.set(0),
-  ...op.get(0),
-  ...op.load8,
-  ...op.isZero,
-  ...op.when(op.unreachable),
-  ...op.get(0),
-]
-
 /** Those that have a row for each block beside the others. */
 export const harmlessViews: Readonly<Record<string, Uint8Array>> = {
   /** Its second lens would trap at the nil of the first, and is never given it. */
   TrapsOnNil: viewOfLens(
     'TrapsOnNil',
     buildLens({ transform: nilFirst }),
-    buildLens({ transform: trapsOnNil }),
+    buildLens({ transform: trapOnNil }),
   ),
   /** It leaves 64 MiB that are full behind with each block. */
   Leaks: viewOfLens(
