@@ -169,7 +169,7 @@ export function decodeValues(collection: CollectionName, bytes: Uint8Array): Val
   const reader = createByteReader(bytes)
   return fields.map((field, index) => {
     reader.at = offsets[index] ?? 0
-    return readValue(reader, field)
+    return readFieldValue(reader, field)
   })
 }
 
@@ -192,7 +192,7 @@ export function readField(
   const start = reader.at
   if (!isGood || !skipField(reader, field)) throw notCanonical(collection, field.name)
   reader.at = start
-  return readValue(reader, field)
+  return readFieldValue(reader, field)
 }
 
 /**
@@ -274,8 +274,8 @@ function skipItems(reader: ByteReader): boolean {
   return length >= 0
 }
 
-/** Reads a value that `skipField` has accepted. */
-function readValue(reader: ByteReader, field: Field): Value {
+/** Reads a value of stored bytes, which were checked before. */
+export function readFieldValue(reader: ByteReader, field: Field): Value {
   if (field.list === true) {
     const length = readHead(reader, major.array)
     return Array.from({ length }, () => readString(reader, field.kind))

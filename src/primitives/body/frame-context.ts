@@ -2,7 +2,6 @@
  * One context of Zstandard for many frames. `node:zlib` makes a new one, and a stream around it, for each call: that takes
  * longer than the frame where it is a chunk of some kilobytes.
  */
-
 import { constants, type ZstdCompress, type ZstdDecompress } from 'node:zlib'
 
 type ZstdStream = ZstdCompress | ZstdDecompress
