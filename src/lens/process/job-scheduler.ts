@@ -1,6 +1,8 @@
 /**
- * Which job is next: live blocks before queries before back-fill; among Views of one priority, the one that took
- * the least processor time so far. With several threads, one is kept from what can wait and from any one View.
+ * Which job is next: live blocks before queries before back-fill; among Views of one priority, the one that will have
+ * taken the least processor time after it, if it takes what its last one took (weighted fair queueing with equal
+ * weights): of those that took as much, no quick one waits for slow ones. With several threads, one is kept from what
+ * can wait and from any one View.
  */
 import { ServiceError } from '../../errors.ts'
 
@@ -29,6 +31,12 @@ export interface JobScheduler<J extends ScheduledJob> {
   readonly size: number
 }
 
+/** Processor time of a View in milliseconds. */
+interface Usage {
+  readonly total: number
+  readonly lastJob: number
+}
+
 /** Jobs of one View that wait. */
 const maxWaiting = 1_000
 /** Views whose processor time is remembered. */
@@ -37,12 +45,14 @@ const maxRemembered = 1_000
 /** `threads` is how many jobs may be under way. */
 export function createJobScheduler<J extends ScheduledJob>(threads: number): JobScheduler<J> {
   const waiting = new Map<Priority, Map<string, J[]>>(priorities.map((each) => [each, new Map()]))
-  const used = new Map<string, number>()
+  const used = new Map<string, Usage>()
   /** What the View that was last chosen had used: one that comes back begins there, with no credit. */
   let present = 0
   const most = Math.max(1, threads - 1)
 
-  const usedBy = (view: string): number => used.get(view) ?? 0
+  const usedBy = (view: string): number => used.get(view)?.total ?? 0
+  const lastOf = (view: string): number => used.get(view)?.lastJob ?? 0
+  const usedAfter = (view: string): number => usedBy(view) + lastOf(view)
   const waitingOf = (view: string): number =>
     [...waiting.values()].reduce((sum, queues) => sum + (queues.get(view)?.length ?? 0), 0)
   const allQueues = (): J[][] => [...waiting.values()].flatMap((queues) => [...queues.values()])
@@ -62,7 +72,7 @@ export function createJobScheduler<J extends ScheduledJob>(threads: number): Job
     add(job) {
       const { view, priority } = job
       if (waitingOf(view) >= maxWaiting) throw busyError(view)
-      used.set(view, Math.max(usedBy(view), present))
+      used.set(view, { total: Math.max(usedBy(view), present), lastJob: lastOf(view) })
       const queues = waiting.get(priority)
       const queue = queues?.get(view)
       if (queue === undefined) queues?.set(view, [job])
@@ -80,7 +90,7 @@ export function createJobScheduler<J extends ScheduledJob>(threads: number): Job
         const views = [...(waiting.get(priority)?.keys() ?? [])].filter(
           (view) => running.filter((job) => job.view === view).length < most,
         )
-        const view = views.toSorted((a, b) => usedBy(a) - usedBy(b))[0]
+        const view = views.toSorted((a, b) => usedAfter(a) - usedAfter(b))[0]
         const job = view === undefined ? undefined : waiting.get(priority)?.get(view)?.[0]
         if (job === undefined) continue
         present = Math.max(present, usedBy(job.view))
@@ -90,9 +100,9 @@ export function createJobScheduler<J extends ScheduledJob>(threads: number): Job
       return undefined
     },
     charge(view, processorMs) {
-      const before = used.get(view) ?? present
+      const before = used.get(view)?.total ?? present
       used.delete(view)
-      used.set(view, before + processorMs)
+      used.set(view, { total: before + processorMs, lastJob: processorMs })
       const [oldest] = used.keys()
       if (used.size > maxRemembered && oldest !== undefined) used.delete(oldest)
     },

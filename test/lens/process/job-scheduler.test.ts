@@ -62,6 +62,29 @@ test('a View that comes back has no credit from the time in which it had nothing
   assert.deepEqual(order(scheduler, back), ['rare', 'rare', 'busy', 'rare', 'busy', 'busy'])
 })
 
+test('of Views that have used as much, a quick one waits for none that takes long', () => {
+  const scheduler = createJobScheduler<Job>(1)
+  const slow = ['a', 'b', 'c', 'd', 'e'].map((view) => job(view))
+  const costs = { ...Object.fromEntries(slow.map(({ view }) => [view, 2_000])), quick: 5 }
+  order(scheduler, [...slow, job('quick')], costs)
+  for (const each of slow) scheduler.add(each)
+  for (const underWay of ['a', 'b', 'c', 'd']) {
+    assert.equal(scheduler.next([])?.view, underWay)
+    scheduler.charge(underWay, 2_000)
+    scheduler.add(job('quick'))
+    assert.equal(scheduler.next([])?.view, 'quick')
+    scheduler.charge('quick', 5)
+  }
+})
+
+test('a View that takes long has its turn among quick ones that never rest', () => {
+  const scheduler = createJobScheduler<Job>(1)
+  order(scheduler, [job('slow')], { slow: 100 })
+  const jobs = [...Array.from({ length: 500 }, () => job('quick')), job('slow')]
+  const turn = order(scheduler, jobs, { slow: 100, quick: 1 }).indexOf('slow')
+  assert.equal(turn, 200)
+})
+
 describe('of several threads one stays free', () => {
   test('of what can wait', () => {
     const scheduler = createJobScheduler<Job>(2)
