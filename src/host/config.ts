@@ -187,7 +187,7 @@ export const hostSettings: SettingsTable<HostSettings> = {
     key: 'lens.threads',
     env: 'LENS_THREADS',
     kind: integerBetween(1, 64),
-    doc: 'Threads that run lenses, all in one process of their own. If this is not set, one fewer than there are cores, at least one and at most four. Each takes memory: 64 MiB of what the process may have.',
+    doc: 'Threads that run lenses, all in one process of their own. If this is not set, one fewer than there are cores, at least one, as far as an eighth of the memory of machine or container has 64 MiB for each. A thread is started when it is first needed.',
   },
   trust: {
     key: 'host.trust',

@@ -1,5 +1,5 @@
 /** The Views of a Host, assembled: which there are, what computes them, and GraphQL, which serves their rows. */
-import { availableParallelism } from 'node:os'
+import { availableParallelism, totalmem } from 'node:os'
 import type { Logger } from 'pino'
 import type { Registry } from 'prom-client'
 import { lensMemoryBytes, lensThreadsOf } from '../../compute/lens-resources.ts'
@@ -18,7 +18,7 @@ interface HostViewsOptions {
   readonly storePath: string
   /** Most Views that are served at once. */
   readonly maxViews: number
-  /** Threads that run lenses; null for one fewer than the machine has cores, at most four. */
+  /** Threads that run lenses; null for as many as the machine has cores and memory for. */
   readonly lensThreads: number | null
   /** As in `Ethereum__Mainnet`. */
   readonly network: string
@@ -51,7 +51,7 @@ export function openHostViews(
     { network, maxViews },
     { log, reader, writer, check: (registration) => checkAlone(checker, registration) },
   )
-  const threads = lensThreadsOf(lensThreads, availableParallelism())
+  const threads = lensThreadsOf(lensThreads, machine())
   const lensMetrics = createLensMetrics(registry)
   const engine = openViewEngine(
     { storePath, network, threads, memoryBytes: lensMemoryBytes(threads), environment },
@@ -98,4 +98,10 @@ async function checkAlone(checker: ViewChecker, registration: Registration): Pro
   } finally {
     void checker.rest()
   }
+}
+
+/** A container may have less memory than the machine; 0 means that this is not known. */
+function machine(): { cores: number; memoryBytes: number } {
+  const memoryBytes = Math.min(totalmem(), process.constrainedMemory() || Number.POSITIVE_INFINITY)
+  return { cores: availableParallelism(), memoryBytes }
 }

@@ -13,22 +13,35 @@ const memoryIntervalMs = 50
 type StartMessage = Extract<ToChild, { kind: 'start' }>
 
 const threads: LensThread[] = []
+/** Null until the program said what to start. */
+let options: StartMessage | null = null
 
 function post(message: FromChild): void {
   process.send?.(message)
 }
 
 function receive(message: ToChild): void {
-  if (message.kind === 'job') threads[message.thread]?.run(message.job)
-  else if (message.kind === 'taken') threads[message.thread]?.taken(message.id)
+  if (message.kind === 'job') {
+    threads[message.thread]?.run(message.job)
+    openIdleThread()
+  } else if (message.kind === 'taken') threads[message.thread]?.taken(message.id)
   else if (message.kind === 'abort') threads[message.thread]?.abort(message.id)
   else start(message)
 }
 
-function start({ workerUrl, data, threads: count, niceness }: StartMessage): void {
+function start(message: StartMessage): void {
+  const { niceness } = message
   stepBack(() => setPriority(Math.min(getPriority() + niceness, constants.priority.PRIORITY_LOW)))
-  for (let number = 0; number < count; number += 1)
-    threads.push(openLensThread({ number, url: new URL(workerUrl), data }, post))
+  options = message
+  openIdleThread()
+}
+
+/** While all threads work there is one more, as far as there may be: each takes memory, and few Hosts need all. */
+function openIdleThread(): void {
+  if (options === null || threads.length === options.threads) return
+  if (!threads.every((thread) => thread.isBusy())) return
+  const { workerUrl, data } = options
+  threads.push(openLensThread({ number: threads.length, url: new URL(workerUrl), data }, post))
 }
 
 /** Other systems than Linux may know no such step, and a container may forbid it. */

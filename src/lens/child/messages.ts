@@ -38,6 +38,7 @@ export type ToChild =
       readonly kind: 'start'
       readonly workerUrl: string
       readonly data: unknown
+      /** How many there may be; each is started when all others work. */
       readonly threads: number
       /** Added to that of the program; threads inherit it, so that it comes before them. */
       readonly niceness: number

@@ -5,10 +5,21 @@ import { runLimits } from '../../../src/lens/program/run-limits.ts'
 
 const mebibyte = 1024 * 1024
 
-test('threads are one fewer than cores, from one to four, where the setting does not say', () => {
-  const byCores = [1, 2, 4, 5, 15].map((cores) => lensThreadsOf(null, cores))
-  assert.deepEqual(byCores, [1, 1, 3, 4, 4])
-  assert.equal(lensThreadsOf(14, 2), 14)
+const gibibyte = 1024 * mebibyte
+
+test('threads are one fewer than cores, at least one, where the setting does not say', () => {
+  const threads = [1, 2, 4, 5, 16, 64].map((cores) =>
+    lensThreadsOf(null, { cores, memoryBytes: 64 * gibibyte }),
+  )
+  assert.deepEqual(threads, [1, 1, 3, 4, 15, 63])
+})
+
+test('threads take at most an eighth of the memory of a machine, 64 MiB each, unless set', () => {
+  const threads = [0.25, 1, 2, 4, 8].map((gibibytes) =>
+    lensThreadsOf(null, { cores: 64, memoryBytes: gibibytes * gibibyte }),
+  )
+  assert.deepEqual(threads, [1, 2, 4, 8, 16])
+  assert.equal(lensThreadsOf(14, { cores: 2, memoryBytes: gibibyte }), 14)
 })
 
 describe('the memory of the lens process grows with its threads', () => {

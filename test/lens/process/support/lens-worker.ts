@@ -3,6 +3,7 @@
  * module; a payload is the documents as a JSON list of texts, or a command; a result is JSON.
  */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { threadId } from 'node:worker_threads'
 import type { PieceSink } from '../../../../src/lens/child/piece-gate.ts'
 import { serveLensWorker } from '../../../../src/lens/child/serve-lens-worker.ts'
 import { ownProcessorMs } from '../../../../src/lens/child/thread-time.ts'
@@ -41,7 +42,7 @@ function answer(program: Program, payload: Uint8Array, pieces: PieceSink): Uint8
 
 function obey(command: Command, pieces: PieceSink): unknown {
   if (command.does === 'pieces') handOver(command, pieces)
-  if (command.does === 'describe') return { pid: process.pid }
+  if (command.does === 'describe') return { pid: process.pid, threadId }
   if (command.does === 'large') return 'x'.repeat(command.bytes)
   if (command.does === 'keep') {
     kept.push(Buffer.alloc(command.bytes, 1))

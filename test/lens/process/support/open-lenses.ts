@@ -10,7 +10,7 @@ import { buildLens } from '../../support/lens.ts'
 
 /** What the worker does instead of running a lens. */
 export type Command =
-  /** Returns its process ID. */
+  /** Returns the IDs of its process and thread. */
   | { readonly does: 'describe' }
   | { readonly does: 'large'; readonly bytes: number }
   /** Takes memory and keeps it. */

@@ -1,4 +1,4 @@
-/** What becomes of a job whose process ends because of another one beside it. */
+/** Jobs beside each other: when threads start, and what becomes of a job whose process ends because of another one. */
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
@@ -12,18 +12,35 @@ const megabytes = 1024 * 1024
 const limits = { processorMs: 60_000, wallMs: 60_000 }
 const asking = { does: 'pieces', count: 1, stays: 'asking' } as const
 
+type Lenses = ReturnType<typeof openLenses>
+
 /** Lenses with a thread that is free, and a job in pieces in the other, which has begun. */
 async function openBusy(t: TestContext, memoryBytes: number) {
   const lenses = openLenses(t, { threads: 2, memoryBytes })
   const { pid } = Object(await lenses.command({ does: 'describe' }))
+  return { lenses, pid, ...(await beginLong(lenses, 'a')) }
+}
+
+/** A job in pieces, which has begun and goes on until it is aborted. */
+async function beginLong(lenses: Lenses, view: string) {
   const controller = new AbortController()
   const began = Promise.withResolvers<void>()
-  const job = { ...limits, view: 'a', signal: controller.signal, onPiece: () => began.resolve() }
+  const job = { ...limits, view, signal: controller.signal, onPiece: () => began.resolve() }
   const pieced = lenses.command(asking, job)
   pieced.catch(() => undefined)
   await began.promise
-  return { lenses, pid, pieced, abort: () => controller.abort() }
+  return { pieced, abort: () => controller.abort() }
 }
+
+test('threads are started as they are needed, one ahead, up to those that there may be', async (t) => {
+  const lenses = openLenses(t, { threads: 4 })
+  const used = new Set<unknown>()
+  for (let job = 0; job < 50; job += 1)
+    used.add(Object(await lenses.command({ does: 'describe' })).threadId)
+  assert.ok(used.size <= 2, `${used.size} threads`)
+  for (const view of ['a', 'b', 'c', 'd']) await beginLong(lenses, view)
+  assert.equal(await lenses.metric('viewmesh_lens_running_jobs'), 4)
+})
 
 test('a process that is to free its memory lets its jobs end, and begins none', async (t) => {
   const { lenses, pid, pieced, abort } = await openBusy(t, 600 * megabytes)
