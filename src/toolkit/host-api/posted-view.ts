@@ -115,7 +115,7 @@ function toReport({ url }: HostAddress, answer: unknown, wanted: string): Hosted
   throw answerInvalid(origin, `returned the report of the View ${data.id} in place of ${wanted}`)
 }
 
-function refused({ url, token }: HostAddress, status: number, answer: unknown): ServiceError {
+function refused({ url }: HostAddress, status: number, answer: unknown): ServiceError {
   const { message, error, code, remedy } = refusalSchema.safeParse(answer).data ?? {}
   const said = message ?? error ?? ''
   return new ServiceError(
@@ -123,18 +123,17 @@ function refused({ url, token }: HostAddress, status: number, answer: unknown): 
     `${new URL(url).origin} refuses: ${said === '' ? `status ${status}` : said}`,
     {
       facts: { status, ...(code !== undefined && { code: code.slice(0, 80) }) },
-      remedy: remedyOf(status, token) ?? remedy ?? 'Read the log of the Host.',
+      remedy: remedies[status] ?? remedy ?? 'Read the log of the Host.',
     },
   )
 }
 
-function remedyOf(status: number, token: string | null): string | null {
-  if (status === 401 || (status === 403 && token === null))
-    return 'Set HOST_ADMIN_TOKEN to the token of the Host, or name its file with --admin-token-file.'
-  if (status === 403) return 'The token is not the one that the Host has as HOST_ADMIN_TOKEN.'
-  if (status === 404)
-    return 'Name the URL of the GraphQL of a Host, as npm start prints it: what answers there is something else.'
-  if (status === 503)
-    return 'Start the Host with HOST_ADMIN_TOKEN: without it nobody may change its Views.'
-  return null
+const tokenRemedy =
+  'Give the token that this Host has in its HOST_ADMIN_TOKEN or HOST_ADMIN_TOKEN_FILE (npm start prints that of its own): set HOST_ADMIN_TOKEN to it, or name a file with it by --admin-token-file.'
+
+/** Where the Host does not know how commands are given a token or a URL. */
+const remedies: Readonly<Record<number, string>> = {
+  401: tokenRemedy,
+  403: tokenRemedy,
+  404: 'Name the URL of the GraphQL of a Host, as npm start prints it: what answers there is something else.',
 }

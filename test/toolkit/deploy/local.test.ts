@@ -210,9 +210,11 @@ test('without the token of the Host a deployment is refused with what to set', a
   const { deploy, json } = await openDeployment(context)
   const none = await deploy([], '')
   assert.equal(none.exitCode, 1)
-  assert.match(none.stderr, /What to do: Set HOST_ADMIN_TOKEN to the token of the Host, or name/)
+  const remedy =
+    /What to do: Give the token that this Host has in its HOST_ADMIN_TOKEN or HOST_ADMIN_TOKEN_FILE .* by --admin-token-file\./
+  assert.match(none.stderr, remedy)
   const other = await deploy([], 'another token')
-  assert.match(other.stderr, /What to do: The token is not the one that the Host has/)
+  assert.match(other.stderr, remedy)
   assert.deepEqual(await json('view', 'status'), { deployments: [] })
 })
 
