@@ -10,6 +10,7 @@ import { type GraphqlParts, openGraphql } from '../graphql/graphql.ts'
 import { graphqlRoutes } from '../graphql/http/route.ts'
 import { defaultSubscriptionLimits, openSubscriptions } from '../graphql/http/subscriptions.ts'
 import { collections } from '../primitives/collections.ts'
+import { paths } from '../service/contract.ts'
 import { errorBody, openHttpServer } from '../service/health/http-server.ts'
 import { graphqlLimits } from '../service/settings/graphql-limits.ts'
 import type { StoreReader } from '../store/store.ts'
@@ -24,6 +25,11 @@ export interface GeneratorApi {
   close(): Promise<void>
 }
 
+const opening = errorBody(
+  503,
+  'the store is being opened',
+  `Ask again when ${paths.health} of this Generator says healthy.`,
+)
 const collectionNames = Object.values(collections).map(({ name }) => name)
 
 /** Listens. Throws SERVICE_PORT_UNAVAILABLE. */
@@ -47,7 +53,7 @@ export async function openGeneratorApi(
   const subscriptions = openSubscriptions(defaultSubscriptionLimits, { ...parts, graphql })
   const routes = async (server: FastifyInstance): Promise<void> => {
     server.addHook('onRequest', async (_request, reply) => {
-      if (reader === null) await reply.code(503).send(errorBody(503, 'the store is being opened'))
+      if (reader === null) await reply.code(503).send(opening)
     })
     await graphqlRoutes(server, graphql, { subscriptions })
   }

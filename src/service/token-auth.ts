@@ -9,7 +9,12 @@ export interface TokenAuthOptions {
   readonly mode: 'token' | 'none'
   /** The keys that are accepted now. */
   readonly keys: () => readonly string[]
+  /** What whoever is refused should do, in a sentence for each status; left out where nothing is said. */
+  readonly remedies?: Readonly<Record<RefusalStatus, string>>
 }
+
+/** Without any key that is accepted, without one in the request, and with another one. */
+type RefusalStatus = 503 | 401 | 403
 
 /** Headers of a request that may carry a key. */
 interface KeyHeaders {
@@ -19,7 +24,7 @@ interface KeyHeaders {
 
 /** Why a request is refused. */
 interface Refusal {
-  readonly status: 401 | 403 | 503
+  readonly status: RefusalStatus
   readonly body: { readonly error: string; readonly message: string }
 }
 
@@ -46,7 +51,8 @@ export function requireToken(
     const refusal = check(request.headers)
     if (refusal === null) return
     if (refusal.status === 401) void reply.header('www-authenticate', 'Bearer')
-    await reply.code(refusal.status).send(refusal.body)
+    const remedy = options.remedies?.[refusal.status]
+    await reply.code(refusal.status).send({ ...refusal.body, ...(remedy && { remedy }) })
   }
 }
 

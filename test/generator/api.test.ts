@@ -29,7 +29,11 @@ test('queries are refused until the store is open, and answered from then on', a
   }
   const [status, body] = await ask()
   assert.equal(status, 503)
-  assert.equal(Object(body).message, 'the store is being opened')
+  assert.deepEqual(body, {
+    error: 'service_unavailable',
+    message: 'the store is being opened',
+    remedy: 'Ask again when /health of this Generator says healthy.',
+  })
   const { reader } = await openTestStore(t)
   api.serve(reader)
   assert.deepEqual(await ask(), [200, { data: { Block: [] } }])

@@ -35,6 +35,12 @@ const statuses: Readonly<Record<string, number>> = {
   HOST_VIEW_REGISTERED: 409,
 }
 
+const tokenRemedies = {
+  401: 'Send the admin token of this Host as Authorization: Bearer or X-Api-Key: it is what HOST_ADMIN_TOKEN or the file of HOST_ADMIN_TOKEN_FILE holds where the Host runs.',
+  403: 'Send the token that HOST_ADMIN_TOKEN or the file of HOST_ADMIN_TOKEN_FILE holds where the Host runs; a changed one holds from the next start of the Host.',
+  503: 'Set HOST_ADMIN_TOKEN or HOST_ADMIN_TOKEN_FILE of this Host and start it again: without a token nobody may change its Views.',
+}
+
 type OfView = { Params: { id: string } }
 
 /** Declares the routes. */
@@ -43,7 +49,7 @@ export function viewRoutes(
   { views, folder, registry, adminToken }: ViewRoutesOptions,
 ): void {
   const keys = adminToken === null ? [] : [adminToken]
-  const onRequest = requireToken({ mode: 'token', keys: () => keys })
+  const onRequest = requireToken({ mode: 'token', keys: () => keys, remedies: tokenRemedies })
   const one = `${paths.views}/:id` as const
   server.get(paths.views, (_request, reply) =>
     open(reply).send({ views: views.list(), folder: folder(), registry: registry() }),
@@ -101,12 +107,12 @@ function refuse(reply: FastifyReply, error: unknown): FastifyReply {
   if (!(error instanceof ServiceError)) throw error
   const { code, message, remedy } = error
   const status = statuses[code] ?? 400
-  return reply.code(status).send({ ...errorBody(status, message), code, remedy })
+  return reply.code(status).send({ ...errorBody(status, message, remedy), code })
 }
 
 function notFound(reply: FastifyReply, id: string): FastifyReply {
   const remedy = `Name it by its ID or its address, as GET ${paths.views} has them.`
-  return reply.code(404).send({ ...errorBody(404, `there is no View ${id.slice(0, 80)}`), remedy })
+  return reply.code(404).send(errorBody(404, `there is no View ${id.slice(0, 80)}`, remedy))
 }
 
 /** Pages of any origin may read. */

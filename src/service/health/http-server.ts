@@ -2,8 +2,9 @@
  * A fastify server with the limits of all our HTTP endpoints: body size, header and request time, JSON
  * errors, HEAD wherever GET is, and an error for a port in use that names its setting.
  */
-import Fastify, { type FastifyInstance } from 'fastify'
+import Fastify, { type FastifyInstance, type FastifyRequest } from 'fastify'
 import type { Logger } from 'pino'
+import { codeOf } from '../../errors.ts'
 import { type ListenAddress, portUnavailable } from './port-unavailable.ts'
 
 interface HttpServerOptions extends ListenAddress {
@@ -47,17 +48,19 @@ export async function openHttpServer(
   server.setNotFoundHandler((request, reply) => {
     const path = request.url.replace(/\?.*/s, '')
     const isKnown = server.hasRoute({ method: 'GET', url: path })
-    if (!isKnown) return reply.code(404).send(errorBody(404, `there is nothing at ${path}`))
+    if (!isKnown)
+      return reply.code(404).send(errorBody(404, `there is nothing at ${path}`, remedies.absent))
+    const accepted = methods.filter((method) => server.hasRoute({ method, url: path })).join(', ')
     return reply
       .code(405)
-      .header('allow', 'GET, HEAD')
-      .send(errorBody(405, `${request.method} is not accepted here`))
+      .header('allow', accepted)
+      .send(errorBody(405, `${request.method} is not accepted here`, `Send ${accepted}.`))
   })
   server.setErrorHandler((error: unknown, request, reply) => {
     const status = statusOf(error)
     if (status >= 500) parts.log.error({ err: error, path: request.url }, 'request failed')
     const message = status >= 500 || !(error instanceof Error) ? 'internal error' : error.message
-    return reply.code(status).send(errorBody(status, message))
+    return reply.code(status).send(errorBody(status, message, remedyOf(status, error, request)))
   })
   await parts.routes(server)
   await listen(server, options)
@@ -90,9 +93,43 @@ const errorCodes: Readonly<Record<number, string>> = {
   503: 'service_unavailable',
 }
 
+interface ErrorBody {
+  /** For programs. */
+  readonly error: string
+  readonly message: string
+  /** What to do, in one sentence; left out where the message says it. */
+  readonly remedy?: string
+}
+
 /** The JSON body of every error on our ports. */
-export function errorBody(status: number, message: string): { error: string; message: string } {
-  return { error: errorCodes[status] ?? (status < 500 ? 'bad_request' : 'internal_error'), message }
+export function errorBody(status: number, message: string, remedy?: string): ErrorBody {
+  const error = errorCodes[status] ?? (status < 500 ? 'bad_request' : 'internal_error')
+  return { error, message, ...(remedy !== undefined && { remedy }) }
+}
+
+const methods = ['GET', 'HEAD', 'POST', 'DELETE'] as const
+
+const remedies = {
+  absent: 'Look for the path, and for the port that serves it, on the page on endpoints.',
+  body: 'Send JSON as the body, or leave the content type out where a route takes no body.',
+  mediaType: 'Send the body as JSON, with content-type: application/json.',
+  internal: 'Look for "request failed" in the log of this program.',
+}
+
+/** Those of bodies that no route has read. */
+function remedyOf(status: number, error: unknown, request: FastifyRequest): string | undefined {
+  if (status >= 500) return remedies.internal
+  switch (codeOf(error)) {
+    case 'FST_ERR_CTP_EMPTY_JSON_BODY':
+    case 'FST_ERR_CTP_INVALID_JSON_BODY':
+      return remedies.body
+    case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
+      return remedies.mediaType
+    case 'FST_ERR_CTP_BODY_TOO_LARGE':
+      return `Send a body of at most ${request.routeOptions.bodyLimit} bytes.`
+    default:
+      return undefined
+  }
 }
 
 function statusOf(error: unknown): number {

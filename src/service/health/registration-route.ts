@@ -77,17 +77,21 @@ export function registrationRoute(
   server.get(paths.registration, (_request, reply) => {
     reply.header('cache-control', 'no-cache')
     const open = node()
-    if (open === null) return reply.code(503).send(errorBody(503, 'the node is not open yet'))
+    if (open === null)
+      return reply.code(503).send(errorBody(503, 'the node is not open yet', openRemedy))
     if (settings.registrationMessage === 'bound' && settings.registrationAddress === null)
-      return reply.code(503).send(errorBody(503, addressMissing))
+      return reply.code(503).send(errorBody(503, addressMissing, addressRemedy))
     if (kept === null || kept.untilMs < Date.now())
       kept = { report: toReport(settings, role, open), untilMs: Date.now() + keptMs }
     return reply.send(kept.report)
   })
 }
 
+const openRemedy = `Ask again when ${paths.health} says healthy.`
 const addressMissing =
   'REGISTRATION_ADDRESS is not set: it is the account that registers this node on the registry chain'
+const addressRemedy =
+  'Set REGISTRATION_ADDRESS of the node to the account that registers it, and start it again.'
 
 function toReport(
   settings: RegistrationSettings,

@@ -5,7 +5,7 @@ import {
   findRegistrationFault,
   type RegistrationStatement,
 } from '../../identity/registration-message.ts'
-import { membersOf } from '../../json-object.ts'
+import { type JsonObject, membersOf } from '../../json-object.ts'
 import { readBounded } from '../../read-bounded.ts'
 import { paths } from '../../service/contract.ts'
 import type { RegistrationReport } from '../../service/health/registration-route.ts'
@@ -27,11 +27,7 @@ export async function askRegistration(
     const deadline = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)])
     const response = await fetch(url, { signal: deadline, redirect: 'error' })
     const text = (await readBounded(response.body ?? [], maxAnswer)).toString()
-    if (response.status === 503)
-      throw nodeRefused(
-        `the node does not sign a registration: ${toSingleLine(reasonOf(text)).slice(0, 300)}`,
-        'Set REGISTRATION_ADDRESS of the node to the account that registers it, and start it.',
-      )
+    if (response.status === 503) throw notSigned(text)
     if (!response.ok) throw new Error(`HTTP status ${response.status}`)
     const report: unknown = JSON.parse(text)
     if (!isReport(report)) throw new Error('it answers no registration')
@@ -104,14 +100,25 @@ function toStatement({
   return isMade ? { chainId, role, address, seconds } : null
 }
 
-/** Nodes say it as the message of an object, others that answer in their place as they like. */
-function reasonOf(text: string): string {
+/** Nodes say why and what to do in members of an object, others that answer in their place as they like. */
+function notSigned(text: string): ServiceError {
+  const { message, remedy } = refusalOf(text)
+  return nodeRefused(
+    `the node does not sign a registration: ${lineOf(message) ?? lineOf(text)}`,
+    lineOf(remedy) ?? 'Give the health port of a running Generator or Host to --node.',
+  )
+}
+
+function refusalOf(text: string): JsonObject {
   try {
-    const { message } = JSON.parse(text) as { readonly message?: unknown }
-    return typeof message === 'string' ? message : text
+    return membersOf(JSON.parse(text))
   } catch {
-    return text
+    return {}
   }
+}
+
+function lineOf(said: unknown): string | null {
+  return typeof said === 'string' ? toSingleLine(said).slice(0, 300) : null
 }
 
 /** What a node says keeps it from being registered. */

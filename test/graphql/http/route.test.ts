@@ -206,7 +206,14 @@ test('a content type that is none is refused, and a failure of the service is no
   const failed = await post(api.url, '{"query": "{ a }"}')
   assert.deepEqual(
     [failed.status, await failed.json()],
-    [500, { error: 'internal_error', message: 'internal error' }],
+    [
+      500,
+      {
+        error: 'internal_error',
+        message: 'internal error',
+        remedy: 'Look for "request failed" in the log of this program.',
+      },
+    ],
   )
 })
 
@@ -315,5 +322,6 @@ test('/health-check returns "Healthy", and other paths are a 404 in JSON', async
   assert.deepEqual(await other.json(), {
     error: 'not_found',
     message: 'there is nothing at /api/v0/collections',
+    remedy: 'Look for the path, and for the port that serves it, on the page on endpoints.',
   })
 })

@@ -4,133 +4,12 @@
  */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
-import { type TestContext, test } from 'node:test'
-import { openViewBook } from '../../../src/host/views/view-book.ts'
-import type { ViewEngine, ViewState } from '../../../src/host/views/view-engine.ts'
-import { viewRoutes } from '../../../src/host/views/view-routes.ts'
-import { type HostViews, openViews } from '../../../src/host/views/views.ts'
-import { openHttpServer } from '../../../src/service/health/http-server.ts'
-import type { StoreWriter } from '../../../src/store/store.ts'
-import { type Registration, readRegistration } from '../../../src/views/registration.ts'
+import { test } from 'node:test'
+import type { Registration } from '../../../src/views/registration.ts'
 import { noSender } from '../../../src/views/view-id.ts'
-import { decodeView, encodeView } from '../../../src/views/wire.ts'
-import { captureLog, type LogLine } from '../../support/captured-log.ts'
-import { testNetwork } from '../../support/chain/sealed-blocks.ts'
+import { encodeView } from '../../../src/views/wire.ts'
 import { openTestStore } from '../../support/test-store.ts'
-
-const body = { query: 'Log { address }', sdl: 'type Seen { address: String }' }
-const admin = { authorization: 'Bearer admin' }
-const live: ViewState = {
-  name: 'backfilling',
-  rows: 3,
-  bytes: 120,
-  done: [[5, 7]],
-  rowsFrom: 5,
-  blocksLeft: 40,
-  blocksFailed: 1,
-  blocksPerSecond: 8,
-  costMs: 0.5,
-  failure: { code: 'LENS_TRAPPED', message: 'it trapped', block: 4 },
-}
-
-/** A registered View that is not served. */
-const others = [{ id: `0x${'5'.repeat(64)}`, address: `0x${'5'.repeat(40)}`, state: 'overLimit' }]
-const refusedFile = {
-  id: `0x${'6'.repeat(64)}`,
-  address: `0x${'6'.repeat(40)}`,
-  reason: 'VIEWS_SDL_INVALID: no type',
-}
-
-/** What the thread does that checks Views, but for the modules. */
-const checkInline = async (given: Registration) => {
-  const { id, address, lenses } = readRegistration(given, decodeView(given.wire), testNetwork)
-  return { id, address, lenses }
-}
-
-interface Answer {
-  readonly status: number
-  readonly json: Readonly<Record<string, unknown>>
-}
-
-interface TestRoutes {
-  ask(method: string, path: string, options?: { headers?: object; body?: unknown }): Promise<Answer>
-  /** What engine and GraphQL were asked for, in order. */
-  readonly calls: string[]
-  readonly views: HostViews
-  readonly lines: readonly LogLine[]
-}
-
-async function openRoutes(
-  t: TestContext,
-  {
-    adminToken = 'admin',
-    maxViews = 2,
-    store: given,
-    state = live,
-  }: {
-    adminToken?: string | null
-    maxViews?: number
-    store?: StoreWriter
-    state?: ViewState
-  } = {},
-): Promise<TestRoutes> {
-  const store = given ?? (await openTestStore(t))
-  const { log, lines } = captureLog()
-  const calls: string[] = []
-  const engine: ViewEngine = {
-    serve: ({ name }) => void calls.push(`serve ${name}`),
-    remove: async () => void calls.push('remove'),
-    retry: () => void calls.push('retry'),
-    states: () => {
-      calls.push('states')
-      return new Map(book.list().map(({ id }) => [id, state]))
-    },
-    state: (id) => (book.find(id) === undefined ? undefined : state),
-    onRows: () => undefined,
-    close: async () => undefined,
-  }
-  const book = openViewBook(
-    { network: testNetwork, maxViews },
-    { log, reader: store.reader, writer: store, check: checkInline },
-  )
-  const views = openViews({
-    log,
-    book,
-    engine,
-    setViews: (served) => void calls.push(`views ${served.map(({ name }) => name).join()}`),
-    clearRows: async (slot) => void calls.push(`clear ${slot}`),
-    onFatal: (error) => assert.fail(String(error)),
-  })
-  const server = await openHttpServer(
-    { address: { host: '127.0.0.1', port: 0 }, setting: 'none' },
-    {
-      log,
-      routes: (routes) =>
-        viewRoutes(routes, {
-          views,
-          adminToken,
-          folder: () => ({ others: [refusedFile] }),
-          registry: () => ({ others }),
-        }),
-    },
-  )
-  t.after(() => server.close())
-  return {
-    calls,
-    views,
-    lines,
-    ask: async (method, path, { headers = {}, body: sent } = {}) => {
-      const type = sent === undefined ? {} : { 'content-type': 'application/json' }
-      const response = await fetch(`http://127.0.0.1:${server.port}/api/v0/views${path}`, {
-        method,
-        headers: { ...type, ...headers },
-        body: sent === undefined ? null : JSON.stringify(sent),
-      })
-      const text = await response.text()
-      return { status: response.status, json: text === '' ? {} : JSON.parse(text) }
-    },
-  }
-}
+import { admin, body, live, openRoutes, others, refusedFile } from './support/view-routes-server.ts'
 
 test('a posted View is served at once, listed, and shown with its definition', async (t) => {
   const store = await openTestStore(t)
@@ -381,11 +260,64 @@ const changes: readonly (readonly [string, string])[] = [
 for (const [method, path] of changes)
   test(`${method} ${path} asks for the token: 401 without, 403 with another, 503 where none is set`, async (t) => {
     const { ask } = await openRoutes(t)
-    assert.equal((await ask(method, path)).status, 401)
-    assert.equal((await ask(method, path, { headers: { 'x-api-key': 'other' } })).status, 403)
     const closed = await openRoutes(t, { adminToken: null })
-    assert.equal((await closed.ask(method, path, { headers: admin })).status, 503)
+    const answers = [
+      await ask(method, path),
+      await ask(method, path, { headers: { 'x-api-key': 'other' } }),
+      await closed.ask(method, path, { headers: admin }),
+    ]
+    assert.deepEqual(answers, [
+      {
+        status: 401,
+        json: {
+          error: 'unauthorized',
+          message: 'missing or empty credentials',
+          remedy:
+            'Send the admin token of this Host as Authorization: Bearer or X-Api-Key: it is what HOST_ADMIN_TOKEN or the file of HOST_ADMIN_TOKEN_FILE holds where the Host runs.',
+        },
+      },
+      {
+        status: 403,
+        json: {
+          error: 'forbidden',
+          message: 'invalid credentials',
+          remedy:
+            'Send the token that HOST_ADMIN_TOKEN or the file of HOST_ADMIN_TOKEN_FILE holds where the Host runs; a changed one holds from the next start of the Host.',
+        },
+      },
+      {
+        status: 503,
+        json: {
+          error: 'service_unavailable',
+          message: 'no API keys configured on server',
+          remedy:
+            'Set HOST_ADMIN_TOKEN or HOST_ADMIN_TOKEN_FILE of this Host and start it again: without a token nobody may change its Views.',
+        },
+      },
+    ])
   })
+
+test('a body that is no JSON, none at all, or of another type says what to send', async (t) => {
+  const { ask } = await openRoutes(t)
+  const form = { 'content-type': 'application/x-www-form-urlencoded' }
+  const json = 'Send JSON as the body, or leave the content type out where a route takes no body.'
+  const cases = [
+    [await ask('POST', '', { headers: admin, text: '{"query":' }), 400, json],
+    [await ask('POST', '', { headers: admin, text: '' }), 400, json],
+    [
+      await ask('POST', '', { headers: { ...admin, ...form }, text: '{}' }),
+      415,
+      'Send the body as JSON, with content-type: application/json.',
+    ],
+    [
+      await ask('POST', '', { headers: admin, body: [] }),
+      400,
+      'See the page on Views for the two forms of the body.',
+    ],
+  ] as const
+  for (const [answer, status, remedy] of cases)
+    assert.deepEqual([answer.status, answer.json['remedy']], [status, remedy])
+})
 
 test('what is refused says what is wrong, with its code and the remedy', async (t) => {
   const { ask } = await openRoutes(t, { maxViews: 0 })

@@ -325,6 +325,7 @@ test('the public address serves the same /health, and nothing else', async (t) =
     assert.deepEqual(await response.json(), {
       error: 'not_found',
       message: `there is nothing at ${path}`,
+      remedy: 'Look for the path, and for the port that serves it, on the page on endpoints.',
     })
   }
   assert.equal((await fetch(`${outside}/health`, { method: 'HEAD' })).status, 200)

@@ -83,16 +83,35 @@ test('an error has the status that it says where that is one of an error, else 5
     const before = lines.length
     const response = await fetch(`http://127.0.0.1:${server.port}/fail?status=${asked}`)
     assert.equal(response.status, status, asked)
-    assert.deepEqual(await response.json(), { error, message })
+    const internal = { remedy: 'Look for "request failed" in the log of this program.' }
+    const remedy = status >= 500 ? internal : {}
+    assert.deepEqual(await response.json(), { error, message, ...remedy })
     assert.equal(lines.length - before, status >= 500 ? 1 : 0)
   }
   const denied = await fetch(`http://127.0.0.1:${server.port}/fail?x`, { method: 'DELETE' })
   assert.equal(denied.status, 405)
   assert.equal(denied.headers.get('allow'), 'GET, HEAD')
-  assert.deepEqual(await denied.json(), errorBody(405, 'DELETE is not accepted here'))
+  assert.deepEqual(
+    await denied.json(),
+    errorBody(405, 'DELETE is not accepted here', 'Send GET, HEAD.'),
+  )
   const absent = await fetch(`http://127.0.0.1:${server.port}/else?x`)
   assert.equal(absent.status, 404)
-  assert.deepEqual(await absent.json(), errorBody(404, 'there is nothing at /else'))
+  const remedy = 'Look for the path, and for the port that serves it, on the page on endpoints.'
+  assert.deepEqual(await absent.json(), errorBody(404, 'there is nothing at /else', remedy))
+})
+
+test('a method that a path does not take is answered with those that it takes', async (t) => {
+  const server = await openHttpServer(options, {
+    log,
+    routes(fastify) {
+      fastify.get('/things', () => 'read').post('/things', () => 'written')
+    },
+  })
+  t.after(() => server.close())
+  const denied = await fetch(`http://127.0.0.1:${server.port}/things`, { method: 'PUT' })
+  assert.deepEqual([denied.status, denied.headers.get('allow')], [405, 'GET, HEAD, POST'])
+  assert.equal(Object(await denied.json()).remedy, 'Send GET, HEAD, POST.')
 })
 
 test('a body may be as large as the limit, and not a byte larger', async (t) => {
@@ -111,7 +130,8 @@ test('a body may be as large as the limit, and not a byte larger', async (t) => 
   assert.equal(await (await post(10)).text(), '10')
   const refused = await post(11)
   assert.equal(refused.status, 413)
-  assert.deepEqual(await refused.json(), errorBody(413, 'Request body is too large'))
+  const remedy = 'Send a body of at most 10 bytes.'
+  assert.deepEqual(await refused.json(), errorBody(413, 'Request body is too large', remedy))
 })
 
 test('a body is 64 KiB at most where nothing else is said', async (t) => {
@@ -170,4 +190,9 @@ test('each error has a name for programs', () => {
   }
   for (const [status, error] of Object.entries(names))
     assert.deepEqual(errorBody(Number(status), 'why'), { error, message: 'why' })
+  assert.deepEqual(errorBody(400, 'why', 'Do.'), {
+    error: 'bad_request',
+    message: 'why',
+    remedy: 'Do.',
+  })
 })

@@ -157,10 +157,13 @@ test('without an account nothing is signed, nor before the node is open', async 
     error: 'service_unavailable',
     message:
       'REGISTRATION_ADDRESS is not set: it is the account that registers this node on the registry chain',
+    remedy:
+      'Set REGISTRATION_ADDRESS of the node to the account that registers it, and start it again.',
   })
   assert.deepEqual((await ask(t, { registrationAddress: null }, null)).report, {
     error: 'service_unavailable',
     message: 'the node is not open yet',
+    remedy: 'Ask again when /health says healthy.',
   })
 })
 

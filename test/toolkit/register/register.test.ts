@@ -179,7 +179,7 @@ test('a node that signs for nobody, for another account or another chain is not 
     [
       await openNode(t, null),
       anvil.url,
-      /^error: the node does not sign a registration: REGISTRATION_ADDRESS is not set: /,
+      /^error: the node does not sign a registration: REGISTRATION_ADDRESS is not set: .*\nWhat to do: Set REGISTRATION_ADDRESS of the node /,
     ],
     [await openNode(t, `0x${'11'.repeat(20)}`), anvil.url, /signs for 0x1111/],
     [own, elsewhere.url, /signs for chain 91273003, and this is for chain 5/, '--chain-id', '5'],

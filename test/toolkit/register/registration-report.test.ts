@@ -149,20 +149,23 @@ test('a statement that no node makes proves nothing, though it is signed', async
     await assert.rejects(ask(address, signedAt), { code: 'TOOLKIT_NODE_UNPROVEN' })
 })
 
-test('why a node does not sign is shown on one line of three hundred characters', async (t) => {
-  const reasons: readonly (readonly [text: string, shown: string])[] = [
-    [JSON.stringify({ message: 'no\n\u001b[2Jaccount' }), 'no account'],
-    [JSON.stringify({ message: 'x'.repeat(301) }), 'x'.repeat(300)],
-    ['{"message":7}', '{"message":7}'],
-    ['away', 'away'],
-  ]
-  for (const [text, shown] of reasons) {
-    const node = await openNode(t, 503, text)
-    await assert.rejects(askRegistration(node, signal), {
+test('why a node does not sign, and what to do, are on lines of three hundred characters', async (t) => {
+  const elsewhere = 'Give the health port of a running Generator or Host to --node.'
+  const long = 'x'.repeat(301)
+  const cases = [
+    [JSON.stringify({ message: 'no\n\u001b[2Jaccount' }), 'no account', elsewhere],
+    [JSON.stringify({ message: 'no', remedy: 'Set\n\u001b[2Jit.' }), 'no', 'Set it.'],
+    [JSON.stringify({ message: long, remedy: long }), 'x'.repeat(300), 'x'.repeat(300)],
+    ['{"message":7,"remedy":8}', '{"message":7,"remedy":8}', elsewhere],
+    ['null', 'null', elsewhere],
+    ['away', 'away', elsewhere],
+  ] as const
+  for (const [text, reason, remedy] of cases)
+    await assert.rejects(askRegistration(await openNode(t, 503, text), signal), {
       code: 'TOOLKIT_NODE_REFUSED',
-      message: `the node does not sign a registration: ${shown}`,
+      message: `the node does not sign a registration: ${reason}`,
+      remedy,
     })
-  }
 })
 
 test('whoever ends the command gets no answer, and no word of a node that is missing', async (t) => {
