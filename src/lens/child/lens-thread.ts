@@ -159,7 +159,9 @@ function deathOf(error: unknown, place: LensPlace): ServiceError {
     `the thread of the lenses ended${atLast(place)}: ${reason}`,
     {
       facts: placeFacts(place),
-      remedy: 'The block is tried again later; if this stays, remove the View.',
+      remedy: isMemory
+        ? 'Keep less in the lenses, or use fewer of them.'
+        : 'See that the machine has memory to spare, and leave out the lens that was at work.',
       cause: error,
     },
   )
@@ -204,7 +206,7 @@ function watchJob(state: State, job: GatedJob): NodeJS.Timeout {
       {
         facts: { limitMs, ...placeFacts(place) },
         remedy:
-          'See that each lens comes to an end; select fewer documents in the query, or do less in the lenses. A Host tries a block again later.',
+          'See that each lens comes to an end; select fewer documents in the query, or do less in the lenses.',
       },
     )
     finishAndReplace(state, error, processorMs)

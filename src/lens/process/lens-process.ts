@@ -262,25 +262,25 @@ function scheduleRestart(state: State): void {
 }
 
 function deathOf({ options }: State, life: Life, reason: string): ServiceError {
-  const later = 'It is tried again later; if this stays, remove the View.'
   if (life.cause === 'memory')
     return new ServiceError(
       'LENS_MEMORY_LIMIT',
       `the lens process took more than ${options.memoryBytes} bytes of memory${atLast(life.place)}`,
       {
-        remedy: later,
+        remedy: 'Keep less in the lenses, or use fewer of them.',
         facts: { memoryBytes: options.memoryBytes, ...placeFacts(life.place) },
       },
     )
   if (life.cause === 'silent')
     return new ServiceError('LENS_TIME_LIMIT', 'the lens process did not respond in time', {
-      remedy: later,
+      remedy: 'See that each lens comes to an end, and that the machine has time to spare.',
     })
   return new ServiceError(
     'LENS_PROCESS_DIED',
     `the lens process ended: ${causes[life.cause ?? 'none'] ?? reason}`,
     {
-      remedy: later,
+      remedy:
+        'See that the machine has memory to spare; the log of a Host has what the process of the lenses wrote last.',
       ...(life.refusal !== null && { cause: fromPlainError(life.refusal) }),
     },
   )

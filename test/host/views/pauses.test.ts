@@ -149,12 +149,13 @@ test('a View that is held up by something else says by what, and is never quaran
 })
 
 const memory = new ServiceError('LENS_MEMORY_LIMIT', 'the lens process took more than 5 bytes', {
-  remedy: 'Remove the View.',
+  remedy: 'Keep less.',
 })
 const shown = {
   code: 'LENS_MEMORY_LIMIT',
   message: 'the lens process took more than 5 bytes',
-  remedy: 'Remove the View.',
+  remedy:
+    'Keep less. It is tried again later, unless the View is quarantined; if this stays, remove the View.',
 }
 
 test('a View says at what limit several blocks failed, until it is tried with each of them', async (t) => {

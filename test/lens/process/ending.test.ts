@@ -105,6 +105,7 @@ test('a process that is silent about a job for 5 s too long is ended, and the jo
   const failed = assert.rejects(lenses.command({ does: 'pieces', count: 1, stays: 'deaf' }, job), {
     code: 'LENS_TIME_LIMIT',
     message: 'the lens process did not respond in time',
+    remedy: 'See that each lens comes to an end, and that the machine has time to spare.',
   })
   await began.promise
   pass(65_000)

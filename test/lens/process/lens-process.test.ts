@@ -168,6 +168,8 @@ describe('where the process dies', () => {
     await assert.rejects(dying, {
       code: 'LENS_PROCESS_DIED',
       message: 'the lens process ended: SIGKILL',
+      remedy:
+        'See that the machine has memory to spare; the log of a Host has what the process of the lenses wrote last.',
     })
     assert.equal(await waiting, 'wait')
     assert.equal(lenses.ends(), 1)
@@ -226,6 +228,7 @@ describe('memory', () => {
     await assert.rejects(lenses.run('greedy', greedy, job), {
       code: 'LENS_MEMORY_LIMIT',
       message: /^the lens process took more than 314572800 bytes of memory, at last in lens [1-4]$/,
+      remedy: 'Keep less in the lenses, or use fewer of them.',
     })
     assert.deepEqual(await lenses.run('identity', buildLens()), ['{"n":1}'])
     assert.equal(lenses.ends(), 1)

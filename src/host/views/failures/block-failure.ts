@@ -18,15 +18,18 @@ const retryPause: Backoff = { minMs: 60_000, maxMs: 3_600_000 }
 /** A lens writes what it likes into its errors. */
 const maxTextLength = 1_000
 
-export function toFailure(
-  { code, message, remedy }: ServiceError,
-  attempts: number,
-): StoredFailure {
+/** Who runs lenses does not know what follows a failure: here it is known. */
+const triedAgain =
+  'It is tried again later, unless the View is quarantined; if this stays, remove the View.'
+
+export function toFailure(error: ServiceError, attempts: number): StoredFailure {
+  const { code, message, remedy } = error
   const cut = (text: string): string => text.slice(0, maxTextLength).toWellFormed()
+  const advice = [remedy, isRetried(error) ? triedAgain : undefined].flatMap((each) => each ?? [])
   return {
     code,
     message: cut(message),
-    remedy: remedy === undefined ? null : cut(remedy),
+    remedy: advice.length === 0 ? null : cut(advice.join(' ')),
     attempts,
   }
 }

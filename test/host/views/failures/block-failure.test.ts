@@ -28,6 +28,14 @@ describe('a failure of a View’s block', () => {
     assert.equal(long.remedy, null)
   })
 
+  it('is said to be tried again exactly where it is', () => {
+    const again =
+      'It is tried again later, unless the View is quarantined; if this stays, remove the View.'
+    assert.equal(toFailure(error('LENS_MEMORY_LIMIT'), 1).remedy, `mend it ${again}`)
+    assert.equal(toFailure(new ServiceError('LENS_TIME_LIMIT', 'late'), 1).remedy, again)
+    assert.equal(toFailure(error('LENS_TRAPPED'), 1).remedy, 'mend it')
+  })
+
   it('is tried again after 1 to 60 minutes where time or memory was short', () => {
     for (const code of ['LENS_TIME_LIMIT', 'LENS_MEMORY_LIMIT', 'LENS_PROCESS_DIED'] as const)
       assert.ok(isRetried(error(code)))
