@@ -3,8 +3,8 @@ import { createServer } from 'node:net'
 import { ServiceError } from '../errors.ts'
 
 /**
- * Listens on each port for a moment. Throws SERVICE_PORT_UNAVAILABLE, naming every port that
- * cannot be had with the setting that moves it.
+ * Listens on each port for a moment. Throws SERVICE_PORT_UNAVAILABLE with a fact for every port that cannot be had, under
+ * the setting that moves it.
  */
 export async function requireFreePorts(
   host: string,
@@ -15,18 +15,13 @@ export async function requireFreePorts(
   )
   const refused = tried.filter(({ problem }) => problem !== null)
   if (refused.length === 0) return
-  const texts = [...Map.groupBy(refused, ({ problem }) => problem)].map(
-    ([problem, found]) => `${found.map(nameOf).join(', ')} ${problem}`,
-  )
-  throw new ServiceError('SERVICE_PORT_UNAVAILABLE', `${host}: ${texts.join('; ')}`, {
-    facts: { host, ports: refused.map(({ port }) => port).join(' ') },
+  throw new ServiceError('SERVICE_PORT_UNAVAILABLE', `ports of ${host} cannot be listened on`, {
+    facts: Object.fromEntries(
+      refused.map(({ setting, port, problem }) => [setting, `port ${port}, ${problem}`]),
+    ),
     remedy:
-      'Stop the program that uses it (perhaps one like this, started before), or set what is named in brackets to another port.',
+      'Stop the program that uses them (perhaps one like this, started before), or set what is named above to other ports.',
   })
-}
-
-function nameOf({ setting, port }: { setting: string; port: number }): string {
-  return `port ${port} (${setting})`
 }
 
 const reasons: Readonly<Record<string, string>> = {

@@ -9,6 +9,7 @@ import { anvilPath } from '../../src/devnet/anvil.ts'
 import { listeningPorts, loadDevnetSettings } from '../../src/devnet/config.ts'
 import { requireFreePorts } from '../../src/devnet/free-ports.ts'
 import { ServiceError } from '../../src/errors.ts'
+import { failureText } from '../../src/service/failure-text.ts'
 import { freePorts } from '../support/free-port.ts'
 import { testDirectory } from '../support/test-store.ts'
 
@@ -76,10 +77,11 @@ test('a taken port is named with the setting that moves it', async () => {
   server.close()
   assert.ok(error instanceof ServiceError)
   assert.equal(error.code, 'SERVICE_PORT_UNAVAILABLE')
-  assert.equal(error.message, `127.0.0.1: port ${port} (DEVNET_HOST_API_PORT) in use`)
+  assert.equal(error.message, 'ports of 127.0.0.1 cannot be listened on')
+  assert.deepEqual(error.facts, { DEVNET_HOST_API_PORT: `port ${port}, in use` })
 })
 
-test('of several ports those that are taken are named together', async (t) => {
+test('of several ports those that are taken are named, each on a line of its own', async (t) => {
   const [first, second] = [createServer(), createServer()]
   for (const server of [first, second]) {
     await once(server.listen(0, '127.0.0.1'), 'listening')
@@ -92,23 +94,33 @@ test('of several ports those that are taken are named together', async (t) => {
     ['DEVNET_HOST_P2P_PORT', free],
     ['DEVNET_NODE_PORT', portOf(second)],
   ] as const
-  await assert.rejects(requireFreePorts('127.0.0.1', ports), {
-    message: `127.0.0.1: port ${portOf(first)} (DEVNET_HOST_API_PORT), port ${portOf(second)} (DEVNET_NODE_PORT) in use`,
-    facts: { host: '127.0.0.1', ports: `${portOf(first)} ${portOf(second)}` },
-  })
+  const error = await requireFreePorts('127.0.0.1', ports).catch((reason: unknown) => reason)
+  assert.equal(
+    failureText(error),
+    `error: ports of 127.0.0.1 cannot be listened on
+  DEVNET_HOST_API_PORT: port ${portOf(first)}, in use
+  DEVNET_NODE_PORT: port ${portOf(second)}, in use
+What to do: Stop the program that uses them (perhaps one like this, started before), or set what is named above to other ports.`,
+  )
   await requireFreePorts('127.0.0.1', ports.slice(1, 2))
 })
 
 test('an address that is none is reported with what the system says of it', async () => {
-  await assert.rejects(requireFreePorts('999.1.1.1', [['DEVNET_HOST_API_PORT', 9181]]), {
-    message:
-      /^999\.1\.1\.1: port 9181 \(DEVNET_HOST_API_PORT\) not to be had \(getaddrinfo .*999\.1\.1\.1\)$/,
+  const refused = requireFreePorts('999.1.1.1', [['DEVNET_HOST_API_PORT', 9181]])
+  await assert.rejects(refused, ({ facts }: ServiceError) => {
+    const reason = /^port 9181, not to be had \(getaddrinfo .*999\.1\.1\.1\)$/
+    assert.match(String(facts['DEVNET_HOST_API_PORT']), reason)
+    return true
   })
 })
 
 test('an address that is not of this machine is reported as such', async () => {
   const taken = requireFreePorts('192.0.2.1', [['DEVNET_HOST_API_PORT', 9181]])
-  await assert.rejects(taken, /DEVNET_LISTEN is not an address of this machine/)
+  await assert.rejects(taken, ({ facts }: ServiceError) => {
+    const reason = /DEVNET_LISTEN is not an address of this machine$/
+    assert.match(String(facts['DEVNET_HOST_API_PORT']), reason)
+    return true
+  })
 })
 
 test('a machine that anvil is not made for is sent to a node of its own', () => {

@@ -84,7 +84,7 @@ test('a port that is taken ends it before anything is made, and names the settin
   const { code, stdout, stderr } = await child.ended()
   assert.equal(code, 1)
   assert.equal(stderr, '')
-  const shown = `fatal: failed\nerror: .*port ${port} \\(DEVNET_HOST_P2P_PORT\\) in use`
+  const shown = `fatal: failed\nerror: .*\n  DEVNET_HOST_P2P_PORT: port ${port}, in use\nWhat to do: `
   assert.match(stdout, new RegExp(shown))
   assert.equal(existsSync(path), false)
 })
