@@ -20,7 +20,7 @@ export interface LensCheck {
   /** A lens with a failure is not fit for a View; with a warning, for some Views or Hosts only. */
   readonly outcome: 'passed' | 'warning' | 'failed'
   readonly message: string
-  /** Where it is explained. */
+  /** Where it is explained, from the folder of a clone. */
   readonly page: string
 }
 

@@ -38,7 +38,8 @@ export async function examineFile(
   const failed = countFailed(checks)
   if (failed > 0)
     throw new ServiceError('TOOLKIT_LENS_UNFIT', `${file} fails ${failed} of its checks`, {
-      remedy: 'The page of each check says what to do.',
+      remedy:
+        'The section named below each check says what to do; the docs are in a clone of Viewmesh, and not in its package.',
     })
 }
 
@@ -57,5 +58,5 @@ function checkText(terminal: Terminal, check: LensCheck): string {
   const line = `${outcomeText(terminal, check)}  ${check.name}: ${toSingleLine(check.message)}`
   return check.outcome === 'passed'
     ? line
-    : `${line}\n         ${styleOf(terminal)('dim', check.page)}`
+    : `${line}\n         ${styleOf(terminal)('dim', `${check.page} in a clone of Viewmesh`)}`
 }

@@ -242,12 +242,12 @@ describe('lens doctor', () => {
     assert.deepEqual(stdout.split('\n'), [
       'passed   imports: it imports lens.next and nothing else',
       'failed   exports: lens 1 exports no function alloc',
-      '         docs/views/lens-doctor.md#exports',
+      '         docs/views/lens-doctor.md#exports in a clone of Viewmesh',
       '',
     ])
     assert.equal(
       stderr,
-      'error: lens.wasm fails 1 of its checks\nWhat to do: The page of each check says what to do.\n',
+      'error: lens.wasm fails 1 of its checks\nWhat to do: The section named below each check says what to do; the docs are in a clone of Viewmesh, and not in its package.\n',
     )
   })
 
