@@ -250,15 +250,23 @@ function states({ views, streamed, parts }: Engine): Map<string, ViewState> {
   return parts.reader.read((snapshot) => {
     const visible = visibleHeights(snapshot)
     const computed = [...views].map(([id, { run }]) => [id, run.state(snapshot, visible)] as const)
-    return new Map([...computed, ...[...streamed].map((id) => [id, ofStreamed] as const)])
+    const queried = ofStreamed(snapshot)
+    return new Map([...computed, ...[...streamed].map((id) => [id, queried] as const)])
   })
 }
 
 function stateOf({ views, streamed, parts }: Engine, id: string): ViewState | undefined {
   const run = views.get(id)?.run
-  if (run === undefined) return streamed.has(id) ? ofStreamed : undefined
-  return parts.reader.read((snapshot) => run.state(snapshot, visibleHeights(snapshot)))
+  if (run === undefined && !streamed.has(id)) return undefined
+  return parts.reader.read(
+    (snapshot) => run?.state(snapshot, visibleHeights(snapshot)) ?? ofStreamed(snapshot),
+  )
 }
 
-/** A View that is computed when it is queried is never behind. */
-const ofStreamed: ViewState = { ...noRows, name: 'live' }
+/**
+ * A View that is computed when it is queried is never behind. What queries of it fail at is no state of it: they are
+ * strangers', who choose how much a lens is given, and a lens that is given too much traps as a faulty one does.
+ */
+function ofStreamed(snapshot: Snapshot): ViewState {
+  return snapshot.range() === null ? noRows : { ...noRows, name: 'live' }
+}

@@ -144,14 +144,16 @@ describe('a View', () => {
     assert.deepEqual(rowBytes(room.store, 1), new Map())
   })
 
-  it('whose rows are computed as they are queried is live from the beginning, and has none', async (t) => {
+  it('whose rows are computed as they are queried waits for the first block and is live with it', async (t) => {
     const room = await openEngineRoom(t)
-    await room.put(engineChain(3))
     const view = hostedView({ sdl: 'type Logs @materialized(if: false) { address: String }' })
     room.engine.serve(view)
-    const state = room.engine.state(view.id)
-    assert.deepEqual([state?.name, state?.rows, state?.blocksLeft], ['live', 0, 0])
-    assert.deepEqual(room.engine.states(), new Map([[view.id, state]]))
+    for (const name of ['waiting', 'live']) {
+      const state = room.engine.state(view.id)
+      assert.deepEqual([state?.name, state?.rows, state?.blocksLeft], [name, 0, 0])
+      assert.deepEqual(room.engine.states(), new Map([[view.id, state]]))
+      await room.put(engineChain(3))
+    }
     await room.engine.remove(view.id)
     assert.equal(room.engine.state(view.id), undefined)
     assert.deepEqual([room.engine.states(), rowBytes(room.store, 1)], [new Map(), new Map()])
