@@ -5,7 +5,7 @@
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
-import { hostileViews } from '../../host/views/support/hostile-views.ts'
+import { hostileViews } from '../../host/views/hostile/support/hostile-views.ts'
 import type { Program } from '../../support/programs.ts'
 import { pause } from '../../support/programs.ts'
 import { type Figure, show } from '../figure.ts'

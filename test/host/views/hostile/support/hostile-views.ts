@@ -1,7 +1,7 @@
 /** Views whose lenses do what they can against the Host that serves them. */
-import { encodeView } from '../../../../src/views/wire.ts'
-import { compileBomb, growsTable, trapOnNil } from '../../../lens/support/hostile-lenses.ts'
-import { at, buildLens, globals, itemOf, op } from '../../../lens/support/lens.ts'
+import { encodeView } from '../../../../../src/views/wire.ts'
+import { compileBomb, growsTable, trapOnNil } from '../../../../lens/support/hostile-lenses.ts'
+import { at, buildLens, globals, itemOf, op } from '../../../../lens/support/lens.ts'
 
 const forever = [...op.forever(), ...op.const(0)]
 const grow = op.forever([...op.const(64), ...op.memoryGrow, ...op.drop])

@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import type { TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
 
-const asker = fileURLToPath(new URL('../../../bench/views/health-asker.ts', import.meta.url))
+const asker = fileURLToPath(new URL('../../../../bench/views/health-asker.ts', import.meta.url))
 
 /** Ends with the test at the latest. */
 export function watchHealth(t: TestContext, healthUrl: string): { slowestMs(): Promise<number> } {

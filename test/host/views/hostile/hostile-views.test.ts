@@ -1,11 +1,11 @@
 /** A whole Host with Views whose lenses do what they can against it: the head, /health and other Views go on. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createChain, shapes } from '../../support/chain/block-factory.ts'
-import { openHostInProcess } from '../../support/host-in-process.ts'
-import { pause } from '../../support/programs.ts'
-import { openTestGenerator } from '../../support/test-generator.ts'
-import { testDirectory } from '../../support/test-store.ts'
+import { createChain, shapes } from '../../../support/chain/block-factory.ts'
+import { openHostInProcess } from '../../../support/host-in-process.ts'
+import { pause } from '../../../support/programs.ts'
+import { openTestGenerator } from '../../../support/test-generator.ts'
+import { testDirectory } from '../../../support/test-store.ts'
 import { watchHealth } from './support/health-watch.ts'
 import { harmlessViews, hostileViews } from './support/hostile-views.ts'
 
