@@ -49,7 +49,7 @@ export function openHostViews(
   const checker = createViewChecker({ network })
   const book = openViewBook(
     { network, maxViews },
-    { log, reader, writer, check: (registration) => checkAlone(checker, registration) },
+    { log, reader, writer, check: (registration) => factsOf(checker, registration) },
   )
   const threads = lensThreadsOf(lensThreads, machine())
   const lensMetrics = createLensMetrics(registry)
@@ -78,11 +78,22 @@ export function openHostViews(
   })
   // How they stand is asked, at `/health` and `/metrics`, also when the store cannot be read any more.
   let isClosing = false
+  let registering = 0
   const list: HostViews['list'] = () => (isClosing ? [] : views.list())
   declareViewStates(registry, () => list().map(({ state }) => state))
   return {
     ...views,
     list,
+    // The thread that checks takes longer to start than most checks: it ends with the last of Views that come together.
+    register: async (...view) => {
+      registering += 1
+      try {
+        return await views.register(...view)
+      } finally {
+        registering -= 1
+        if (registering === 0) void checker.rest()
+      }
+    },
     close: async () => {
       isClosing = true
       await Promise.all([engine.close(), streams.close(), checker.rest()])
@@ -90,14 +101,9 @@ export function openHostViews(
   }
 }
 
-/** Posted Views are few and far between: the thread ends after each. */
-async function checkAlone(checker: ViewChecker, registration: Registration): Promise<ViewFacts> {
-  try {
-    const { id, address, lenses } = await checker.check(registration)
-    return { id, address, lenses }
-  } finally {
-    void checker.rest()
-  }
+async function factsOf(checker: ViewChecker, registration: Registration): Promise<ViewFacts> {
+  const { id, address, lenses } = await checker.check(registration)
+  return { id, address, lenses }
 }
 
 /** A container may have less memory than the machine; 0 means that this is not known. */
