@@ -219,8 +219,11 @@ function noticingLookUps(reader: StoreReader, onLookUp: () => void): StoreReader
 }
 
 /** Bytes of all rows of a View, by height. */
-export function rowBytes(store: StoreWriter, slot: number): Map<number, string> {
-  return store.reader.read((snapshot) => {
+export function rowBytes(
+  { reader }: Pick<StoreWriter, 'reader'>,
+  slot: number,
+): Map<number, string> {
+  return reader.read((snapshot) => {
     const found = new Map<number, string>()
     for (const [from, to] of snapshot.viewRanges(slot)) {
       for (let height = from; height <= to; height++) {
