@@ -40,7 +40,7 @@ describe('a result in pieces', () => {
   for (const stays of ['asking', 'deaf'] as const)
     test(`that nobody wants any more leaves a thread for others, where it is ${stays}`, async (t) => {
       const lenses = openLenses(t)
-      const before = await lenses.command(describeThread)
+      const { pid } = Object(await lenses.command(describeThread))
       const controller = new AbortController()
       const onPiece = (_: Uint8Array, taken: () => void): void => {
         taken()
@@ -50,7 +50,7 @@ describe('a result in pieces', () => {
       await assert.rejects(lenses.command({ does: 'pieces', count: 1, stays }, job), {
         name: 'AbortError',
       })
-      assert.deepEqual(await lenses.command(describeThread), before)
+      assert.equal(Object(await lenses.command(describeThread)).pid, pid)
       assert.equal(lenses.ends(), 0)
     })
 
