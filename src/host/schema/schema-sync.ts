@@ -117,11 +117,10 @@ export async function openSchemaSync(
 
   const goOn = async (from: SchemaSource): Promise<never> => {
     const backoff = { minMs: options.retryMs ?? 5_000, maxMs: maxRetryMs }
-    for (let failures = 0; ; ) {
+    for (let failures = 0; ; await attempt(from)) {
       failures = failure === null ? 0 : failures + 1
       const waitMs = failure === null ? recheckMs : backoffMs(backoff, failures, Math.random())
       await delay(waitMs, undefined, { signal, ref: false })
-      await attempt(from)
     }
   }
 

@@ -17,7 +17,7 @@ import {
 } from '../../views/block-rows.ts'
 import { createRowPacker, type PackedRows } from '../../views/rows.ts'
 import type { BlockOutcome, JobResult } from './block-job.ts'
-import { toFailure } from './failures/block-failure.ts'
+import { mostInRow, toFailure } from './failures/block-failure.ts'
 
 /**
  * After so long, or so many bytes of rows, the rest of the blocks waits for another job. One block more is far below what
@@ -25,7 +25,7 @@ import { toFailure } from './failures/block-failure.ts'
  */
 const jobLimits = { ms: 50, bytes: 4 * 1024 * 1024 } as const
 
-/** Computes blocks in the order of `heights` until there is enough for one job. */
+/** Computes blocks in the order of `heights` until there is enough for one job, or enough of them failed. */
 export async function computeBlocks(
   view: LoadedView,
   reader: StoreReader,
@@ -34,7 +34,7 @@ export async function computeBlocks(
   const startedAt = performance.now()
   const made: BlockRows[] = []
   const outcomes: BlockOutcome[] = []
-  let [seen, bytes] = [0, 0]
+  let [seen, bytes, failedInRow] = [0, 0, 0]
   for (const height of heights) {
     seen += 1
     const block = await computeBlock(view, reader, height)
@@ -42,8 +42,10 @@ export async function computeBlocks(
       made.push(block.made)
       outcomes.push(block.outcome)
       bytes += blockRowsBytes(block.made)
+      failedInRow = block.outcome.failure === null ? 0 : failedInRow + 1
     }
-    if (bytes > jobLimits.bytes || performance.now() - startedAt > jobLimits.ms) break
+    const isEnough = bytes > jobLimits.bytes || performance.now() - startedAt > jobLimits.ms
+    if (isEnough || failedInRow === mostInRow) break
   }
   return { outcomes, seen, rows: encodeBlockRows(made) }
 }

@@ -27,12 +27,53 @@ export interface Progress {
   rest(visible: VisibleBlocks): void
   /** Any block may need something. */
   wake(): void
+  /** A job of these heights failed as a whole: each is done alone. */
+  suspect(heights: readonly number[]): void
   /** A height failed, and is tried again at this time. */
   failed(height: number, dueAtMs: number): void
-  /** A height is not tried again. */
+  /** What was stored of a height is not tried again. */
   settled(height: number): void
   /** Failures were cleared: all are tried again. */
   retry(): void
+}
+
+/** Heights that are done alone. */
+interface Retries {
+  readonly suspects: Set<number>
+  /** When a failed height is tried again. */
+  readonly dueAt: Map<number, number>
+  /** Those that are tried again now. */
+  due(): HeightRanges
+  forget(height: number): void
+  /** Forgets those that are not stored any more. */
+  keep(visible: HeightRanges): void
+  clear(): void
+}
+
+function createRetries(nowMs: () => number): Retries {
+  const suspects = new Set<number>()
+  const dueAt = new Map<number, number>()
+  const forget = (height: number): void => {
+    dueAt.delete(height)
+    suspects.delete(height)
+  }
+  return {
+    suspects,
+    dueAt,
+    due: () => {
+      const now = nowMs()
+      return toHeightRanges([...dueAt].flatMap(([height, atMs]) => (atMs <= now ? [height] : [])))
+    },
+    forget,
+    keep: (visible) => {
+      for (const height of [...dueAt.keys(), ...suspects])
+        if (!hasHeight(visible, height)) forget(height)
+    },
+    clear: () => {
+      dueAt.clear()
+      suspects.clear()
+    },
+  }
 }
 
 /** `liveAbove` is the head of the chain when the View begins. */
@@ -42,19 +83,19 @@ export function createProgress(
   nowMs: () => number,
 ): Progress {
   const underWay = new Set<number>()
-  /** When a failed height is tried again. */
-  const dueAt = new Map<number, number>()
+  const retries = createRetries(nowMs)
+  const { suspects, dueAt } = retries
   /** Blocks of which none needed anything any more. */
   let idle: Pick<VisibleBlocks, 'epoch' | 'heights'> | null = null
   const underWayNow = (): HeightRanges => toHeightRanges([...underWay])
 
   const facts = (snapshot: Snapshot, visible: HeightRanges): WorkFacts => {
-    const now = nowMs()
-    const due = [...dueAt].flatMap(([height, atMs]) => (atMs <= now ? [height] : []))
-    const failed = subtractHeights(snapshot.viewFailures(slot), toHeightRanges(due))
+    const due = retries.due()
+    const failed = subtractHeights(snapshot.viewFailures(slot), due)
     const tooMany = [0, snapshot.viewFrom(slot) - 1] as const
     const settled = uniteHeights([tooMany, ...snapshot.viewRanges(slot), ...failed])
-    return { visible, settled, underWay: underWayNow(), liveAbove }
+    const waiting = { suspects: toHeightRanges([...suspects]), due }
+    return { visible, settled, underWay: underWayNow(), ...waiting, liveAbove }
   }
 
   /** Blocks that have come since it was idle, but for those that it was done with as they were stored. */
@@ -74,11 +115,11 @@ export function createProgress(
   return {
     facts,
     freshFacts: (snapshot, visible) => {
-      for (const height of dueAt.keys())
-        if (!hasHeight(visible.heights, height)) dueAt.delete(height)
+      retries.keep(visible.heights)
       const fresh = sinceIdle(snapshot, visible)
       if (fresh === null) return facts(snapshot, visible.heights)
-      return { visible: fresh, settled: [], underWay: underWayNow(), liveAbove }
+      const underWay = underWayNow()
+      return { visible: fresh, settled: [], underWay, suspects: [], due: [], liveAbove }
     },
     underWay: underWayNow,
     begin: (heights) => {
@@ -95,13 +136,20 @@ export function createProgress(
     },
     rest: ({ epoch, heights }) => {
       idle = { epoch, heights }
+      suspects.clear()
     },
     wake,
-    failed: (height, dueAtMs) => void dueAt.set(height, dueAtMs),
-    settled: (height) => void dueAt.delete(height),
+    suspect: (heights) => {
+      for (const height of heights) suspects.add(height)
+    },
+    failed: (height, dueAtMs) => {
+      suspects.delete(height)
+      dueAt.set(height, dueAtMs)
+    },
+    settled: retries.forget,
     retry: () => {
       wake()
-      dueAt.clear()
+      retries.clear()
     },
   }
 }

@@ -16,6 +16,7 @@ import {
   failureAt,
   isOfView,
   isRetried,
+  mostInRow,
   retryDelayMs,
   toFailure,
   toViewFailure,
@@ -99,6 +100,8 @@ interface State {
   hasGrown: boolean
   /** Whether the log has that its blocks fail. */
   hasWarned: boolean
+  /** Resolves once the rows of all jobs with new blocks are announced. */
+  announced: Promise<void>
 }
 
 /** Serves a View; `liveAbove` is the head of the chain now, -1 without one. */
@@ -116,6 +119,7 @@ export function openViewRun(view: HostedView, liveAbove: number, parts: ViewRunP
     isProven: false,
     hasGrown: false,
     hasWarned: false,
+    announced: Promise.resolve(),
   }
   track(state, prepare(state))
   return {
@@ -207,11 +211,14 @@ function begin(
 
 /** Returns whether nothing is left to do. */
 function startJobs(state: State, snapshot: Snapshot, facts: WorkFacts): boolean {
-  const { progress, pace, running } = state
+  const { progress, pace, running, quarantine } = state
+  const inRow = quarantine.inRow()
+  // What may be the last failures in a row is tried one job after the other, so that there are no more of them.
+  const limit = inRow === 0 ? pace.batch() : Math.min(pace.batch(), mostInRow - inRow)
   for (;;) {
-    const work = nextWork({ ...facts, underWay: progress.underWay() }, pace.batch())
+    const work = nextWork({ ...facts, underWay: progress.underWay() }, limit)
     if (work === null) return true
-    if (running.size >= mostJobs(pace, work)) return false
+    if (running.size >= (inRow === 0 ? mostJobs(pace, work) : 1)) return false
     progress.begin(work.heights)
     track(state, run(state, toJob(snapshot, work)))
   }
@@ -230,6 +237,8 @@ function settleEmpty(
 async function run(state: State, job: Job): Promise<void> {
   const { parts, view, pace } = state
   const startedAt = parts.nowMs()
+  const announce = announceInTurn(state, job)
+  let withRows: readonly number[] = []
   try {
     const { bytes, processorMs } = await parts.lenses.run({
       view: view.id,
@@ -242,16 +251,29 @@ async function run(state: State, job: Job): Promise<void> {
     parts.metrics.seconds(job.priority, 'compute', (parts.nowMs() - startedAt) / 1_000)
     pace.ran({ asked: job.heights.length, seen: result.seen, processorMs })
     state.setbacks.noTrouble()
-    await store(state, job, result)
+    withRows = await store(state, job, result)
   } catch (error) {
     if (state.closing.signal.aborted) return
     await failed(state, job, error)
   } finally {
     state.progress.end(job.heights)
+    announce(withRows)
   }
 }
 
-async function store(state: State, { priority }: Job, result: JobResult): Promise<void> {
+/** Announces the rows of a job in the order of the chain: those of new blocks wait for the jobs that began before. */
+function announceInTurn(state: State, { priority }: Job): (withRows: readonly number[]) => void {
+  const announce = (withRows: readonly number[]): void => {
+    for (const height of withRows.toSorted((a, b) => a - b)) state.parts.onRows(height)
+  }
+  if (priority !== 'live') return announce
+  const { promise, resolve } = Promise.withResolvers<readonly number[]>()
+  state.announced = state.announced.then(async () => announce(await promise))
+  return resolve
+}
+
+/** Returns the heights that have rows now. */
+async function store(state: State, { priority }: Job, result: JobResult): Promise<number[]> {
   const { parts, view } = state
   const startedAt = parts.nowMs()
   const stored = new Set(await parts.writer.putViewRows(view.slot, result.rows))
@@ -266,13 +288,16 @@ async function store(state: State, { priority }: Job, result: JobResult): Promis
     else await countFailure(state, priority, failure, height)
   }
   await state.quarantine.keepCount()
+  return result.outcomes.flatMap(({ height, rows }) =>
+    rows > 0 && stored.has(height) ? [height] : [],
+  )
 }
 
 /** Counts a block that is done and stored. */
 function settle(
   state: State,
   stage: Job['priority'],
-  { height, rows, mismatches, isOfDocuments }: BlockOutcome,
+  { rows, mismatches, isOfDocuments }: BlockOutcome,
 ): void {
   const { parts, pace, quarantine } = state
   // Without a document the lenses do nothing that could have failed.
@@ -281,13 +306,13 @@ function settle(
   pace.done(1)
   parts.metrics.blocks(stage, 'done', 1)
   parts.metrics.rows(rows, mismatches)
-  if (rows > 0) parts.onRows(height)
 }
 
 // --- Failures -------------------------------------------------------------------------------
 
 /** A job that returned nothing. */
-async function failed(state: State, { priority, only }: Job, error: unknown): Promise<void> {
+async function failed(state: State, job: Job, error: unknown): Promise<void> {
+  const { priority, only, heights } = job
   if (!isOfView(error)) return pause(state, error)
   const shown = toViewFailure(toFailure(error, 1), null)
   // What is thrown besides limits is thrown when the View is loaded, so it has no rows at all.
@@ -297,6 +322,7 @@ async function failed(state: State, { priority, only }: Job, error: unknown): Pr
     return storeFailure(state, priority, only, error)
   }
   // Which of several blocks is to blame shows when each is tried alone.
+  state.progress.suspect(heights)
   state.pace.alone()
   state.setbacks.limitOfSeveral(shown)
   if (error.code !== 'LENS_PROCESS_DIED') state.setbacks.pauseAtLimit(1)

@@ -4,6 +4,7 @@ import {
   countHeights,
   eachHeight,
   type HeightRanges,
+  intersectHeights,
   subtractHeights,
   uniteHeights,
 } from '../../primitives/height-ranges.ts'
@@ -18,6 +19,10 @@ export interface WorkFacts {
   readonly settled: HeightRanges
   /** Those that a job has. */
   readonly underWay: HeightRanges
+  /** Those of a job that failed as a whole: one of them is to blame. */
+  readonly suspects: HeightRanges
+  /** Those that failed and are tried again now. */
+  readonly due: HeightRanges
   /** Head of the chain when the View began; what lies above came since. */
   readonly liveAbove: number
 }
@@ -25,7 +30,7 @@ export interface WorkFacts {
 /** Blocks for one job. */
 export interface Work {
   readonly priority: 'live' | 'backfill'
-  /** Newest first. */
+  /** New blocks in the order of the chain, others newest first. */
   readonly heights: readonly number[]
 }
 
@@ -67,14 +72,27 @@ export function newHeights(facts: WorkFacts): number[] {
   return newest(clipHeights(freeHeights(facts), facts.liveAbove + 1, highest), laggingBlocks)
 }
 
-/** The newest blocks that nobody has done yet, at most `limit`; null where there are none. */
+/**
+ * The next blocks that nobody has done yet, at most `limit`; null where there are none. A block that may fail the
+ * whole job has one of its own, and suspects come first: while they wait, nobody knows which block fails.
+ */
 export function nextWork(facts: WorkFacts, limit: number): Work | null {
   const free = freeHeights(facts)
-  const live = clipHeights(free, facts.liveAbove + 1, highest)
-  const heights = newest(live.length > 0 ? live : free, limit)
-  if (heights.length === 0) return null
-  const isFirst = live.length > 0 && !isLagging(backlogOf(facts))
-  return { priority: isFirst ? 'live' : 'backfill', heights }
+  if (free.length === 0) return null
+  const isLate = isLagging(backlogOf(facts))
+  const suspect = newest(intersectHeights(free, facts.suspects), 1)
+  if (suspect.length > 0) {
+    const isLive = !isLate && suspect.every((height) => height > facts.liveAbove)
+    return { priority: isLive ? 'live' : 'backfill', heights: suspect }
+  }
+  const fresh = subtractHeights(free, facts.due)
+  const live = clipHeights(fresh, facts.liveAbove + 1, highest)
+  if (live.length > 0)
+    return isLate
+      ? { priority: 'backfill', heights: newest(live, limit) }
+      : { priority: 'live', heights: take(eachHeight(live), limit) }
+  const due = newest(intersectHeights(free, facts.due), 1)
+  return { priority: 'backfill', heights: due.length > 0 ? due : newest(fresh, limit) }
 }
 
 /** Notes of which block a failure would be: another one may be in its place by then. */
@@ -90,13 +108,16 @@ function freeHeights({ visible, settled, underWay }: WorkFacts): HeightRanges {
   return subtractHeights(visible, uniteHeights([...settled, ...underWay]))
 }
 
-function newest(ranges: HeightRanges, limit: number): number[] {
-  const heights: number[] = []
-  for (const height of eachHeight(ranges, true)) {
-    if (heights.length === limit) break
-    heights.push(height)
+const newest = (ranges: HeightRanges, limit: number): number[] =>
+  take(eachHeight(ranges, true), limit)
+
+function take(heights: Iterable<number>, limit: number): number[] {
+  const taken: number[] = []
+  for (const height of heights) {
+    if (taken.length === limit) break
+    taken.push(height)
   }
-  return heights
+  return taken
 }
 
 /** What a View is called by how it stands. */

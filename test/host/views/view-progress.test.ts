@@ -54,6 +54,8 @@ const whole: WorkFacts = {
     [5, 5],
   ],
   underWay: [],
+  suspects: [],
+  due: [],
   liveAbove: 4,
 }
 
@@ -70,6 +72,7 @@ test('a View needs no block that is done, or failed and is not tried again yet',
       [2, 2],
       [5, 5],
     ],
+    due: [[3, 3]],
   }
   assert.deepEqual([facts(), fresh()], [due, due])
   progress.settled(3)
@@ -108,6 +111,27 @@ test('blocks are under way until they end', async (t) => {
   assert.deepEqual(progress.underWay(), [])
 })
 
+test('blocks of a job that failed are suspects until each is stored or gone, or all is done', async (t) => {
+  const { store, progress, fresh, rest } = await openProgress(t)
+  const suspects = (): WorkFacts['suspects'] => fresh().suspects
+  progress.suspect([6, 5, 4, 1])
+  assert.deepEqual(suspects(), [
+    [1, 1],
+    [4, 6],
+  ])
+  progress.settled(4)
+  progress.failed(1, 1_000)
+  assert.deepEqual(suspects(), [[5, 6]])
+  await store.truncateAbove(5)
+  assert.deepEqual(suspects(), [[5, 5]])
+  progress.retry()
+  assert.deepEqual(suspects(), [])
+  progress.suspect([4])
+  rest()
+  progress.wake()
+  assert.deepEqual(suspects(), [])
+})
+
 /** What wakes a View that needed nothing more. */
 const wakings: readonly [string, (progress: Progress, epoch: number) => void][] = [
   ['a job that ended', ({ end }) => end([])],
@@ -123,6 +147,8 @@ test('a View that rests looks at new blocks alone, until something wakes it', as
     visible,
     settled: [],
     underWay: [],
+    suspects: [],
+    due: [],
     liveAbove: 4,
   })
   rest()

@@ -1,180 +1,16 @@
-/** What a View does with its blocks. The lens process is a fake whose jobs end when the test says so, and how. */
+/** What a View does with its blocks. */
 import assert from 'node:assert/strict'
-import { type TestContext, test } from 'node:test'
-import { Registry } from 'prom-client'
+import { test } from 'node:test'
 import { ServiceError } from '../../../src/errors.ts'
-import { type BlockOutcome, encodeResult } from '../../../src/host/views/block-job.ts'
-import { createEngineMetrics } from '../../../src/host/views/engine-metrics.ts'
-import type { ViewState } from '../../../src/host/views/view-engine.ts'
-import { openViewRun, type ViewRun } from '../../../src/host/views/view-run.ts'
-import { readVisible, visibleHeights } from '../../../src/host/views/visible-blocks.ts'
-import type { LensJob } from '../../../src/lens/process/lens-jobs.ts'
-import type { StoreWriter } from '../../../src/store/store.ts'
-import {
-  type BlockRows,
-  decodeBlockRows,
-  encodeBlockRows,
-  encodeFailure,
-} from '../../../src/views/block-rows.ts'
-import { createRowPacker } from '../../../src/views/rows.ts'
-import { type CapturedLog, captureLog } from '../../support/captured-log.ts'
+import { encodeFailure } from '../../../src/views/block-rows.ts'
 import { opaqueBlock } from '../../support/chain/opaque-blocks.ts'
-import { metricValue } from '../../support/metric-value.ts'
-import { openTestStore } from '../../support/test-store.ts'
-import { hostedView } from './support/engine-room.ts'
+import { openRunRoom, view } from './support/view-run-room.ts'
 
-/** How a block ends: what is said of it, and whether it is still there when that is stored. */
-type Ending = Partial<BlockOutcome> & { readonly isGone?: boolean }
-
-interface RunningJob {
-  readonly job: LensJob
-  readonly heights: readonly number[]
-  /** Ends as a job does that was given these blocks, newest first; returns once that is stored. */
-  end(...blocks: readonly Ending[]): Promise<void>
-  fail(error: Error): Promise<void>
-}
-
-interface RunRoom {
-  readonly store: StoreWriter
-  readonly captured: CapturedLog
-  readonly announced: readonly number[]
-  put(...heights: number[]): Promise<void>
-  /** The jobs that begin now. */
-  begin(): RunningJob[]
-  /** Begins with what is stored, as after a start. */
-  open(): Promise<ViewRun>
-  state(): ViewState
-  retry(): Promise<void>
-  pass(ms: number): void
-  metric(name: string, labels?: Record<string, string>): Promise<number>
-}
-
-const view = hostedView()
-const rowsOf = (count: number) => {
-  const packer = createRowPacker({ fields: [] })
-  for (let index = 0; index < count; index++) packer.add({}, index)
-  return packer.finish()
-}
-const well: BlockOutcome = {
-  height: 0,
-  rows: 0,
-  mismatches: 0,
-  isOfDocuments: true,
-  failure: null,
-}
 const trapped = { code: 'LENS_TRAPPED', message: 'lens 1 trapped', remedy: null, attempts: 1 }
 const tooLong = new ServiceError('LENS_TIME_LIMIT', 'the lenses took more than 2000 ms')
 
-/** What a View made of its blocks, as bytes of a job. */
-function resultOf(heights: readonly number[], endings: readonly Ending[]): Uint8Array {
-  const made = endings.map(({ isGone, ...ending }, index) => {
-    const outcome: BlockOutcome = { ...well, ...ending, height: heights[index] ?? -1 }
-    const { hash, root } = opaqueBlock(outcome.height, 5, isGone ? 'gone' : 'main').header
-    const block = { height: outcome.height, blockHash: hash, documentsRoot: root }
-    const { failure } = outcome
-    const stored: BlockRows =
-      failure === null
-        ? { ...block, rows: rowsOf(outcome.rows) }
-        : { ...block, failure: encodeFailure(failure) }
-    return { outcome, stored }
-  })
-  return encodeResult({
-    outcomes: made.map(({ outcome }) => outcome),
-    seen: endings.length,
-    rows: encodeBlockRows(made.map(({ stored }) => stored)),
-  })
-}
-
-/** A View over the blocks 1 to `blocks`, of which those above `liveAbove` are new. */
-async function openRoom(
-  t: TestContext,
-  {
-    blocks = 3,
-    liveAbove = blocks,
-    maxViewBytes = 1024 ** 3,
-  }: { blocks?: number; liveAbove?: number; maxViewBytes?: number } = {},
-): Promise<RunRoom> {
-  // Pauses are as long as they may be.
-  t.mock.method(Math, 'random', () => 1)
-  const store = await openTestStore(t, null, { maxViewBytes })
-  const registry = new Registry()
-  const metrics = createEngineMetrics(registry)
-  const captured = captureLog()
-  const announced: number[] = []
-  let nowMs = 0
-  let begun: RunningJob[] = []
-  let wake = (): void => undefined
-  const after = async (act: () => void): Promise<void> => {
-    const { promise, resolve } = Promise.withResolvers<void>()
-    wake = resolve
-    act()
-    await promise
-  }
-  const runJob = (job: LensJob): Promise<{ bytes: Uint8Array; processorMs: number }> =>
-    new Promise((resolve, reject) => {
-      const heights = JSON.parse(Buffer.from(job.payload).toString()) as number[]
-      begun.push({
-        job,
-        heights,
-        end: (...endings) =>
-          after(() => resolve({ bytes: resultOf(heights, endings), processorMs: endings.length })),
-        fail: (error) => after(() => reject(error)),
-      })
-    })
-  const put = async (...heights: number[]): Promise<void> => {
-    await Promise.all(heights.map((height) => store.putSealedBlock(opaqueBlock(height, 5))))
-  }
-  const first = Array.from({ length: blocks }, (_, index) => opaqueBlock(index + 1, 5))
-  await store.replaceBlocks(1, blocks, first)
-  let run: ViewRun | null = null
-  const open = async (): Promise<ViewRun> => {
-    await run?.close()
-    await after(() => {
-      run = openViewRun(view, liveAbove, {
-        log: captured.log,
-        reader: store.reader,
-        writer: {
-          ...store,
-          putViewRows: (slot, bytes) => store.putViewRows(slot, decodeBlockRows(bytes)),
-        },
-        lenses: { run: runJob },
-        metrics,
-        onRows: (height) => announced.push(height),
-        wake: () => wake(),
-        nowMs: () => nowMs,
-      })
-    })
-    assert.ok(run !== null)
-    return run
-  }
-  const opened = (): ViewRun => {
-    assert.ok(run !== null)
-    return run
-  }
-  await open()
-  return {
-    store,
-    captured,
-    announced,
-    put,
-    open,
-    begin: () => {
-      begun = []
-      store.reader.read((snapshot) => opened().begin(snapshot, readVisible(snapshot), () => false))
-      return begun
-    },
-    state: () =>
-      store.reader.read((snapshot) => opened().state(snapshot, visibleHeights(snapshot))),
-    retry: () => after(() => opened().retry()),
-    pass: (ms) => {
-      nowMs += ms
-    },
-    metric: (name, labels) => metricValue(registry, `viewmesh_host_view_${name}`, labels),
-  }
-}
-
 test('a View has one job until it has done a block, then two, and one more for new blocks', async (t) => {
-  const { begin, put } = await openRoom(t, { blocks: 40 })
+  const { begin, put } = await openRunRoom(t, { blocks: 40 })
   const [first, ...none] = begin()
   assert.ok(first !== undefined)
   assert.deepEqual([first.heights, first.job.priority], [[40, 39, 38, 37], 'backfill'])
@@ -202,7 +38,7 @@ test('a View has one job until it has done a block, then two, and one more for n
 })
 
 test('what became of each block of a job is counted, timed and announced', async (t) => {
-  const { begin, metric, pass, announced, state, captured } = await openRoom(t, { blocks: 4 })
+  const { begin, metric, pass, announced, state, captured } = await openRunRoom(t, { blocks: 4 })
   const [job] = begin()
   pass(500)
   await job?.end({ rows: 2, mismatches: 1 }, {}, { failure: trapped }, { isGone: true, rows: 9 })
@@ -241,7 +77,7 @@ test('what became of each block of a job is counted, timed and announced', async
 })
 
 test('the first block that fails is a warning, and so is the first one after a retry', async (t) => {
-  const { begin, retry, captured } = await openRoom(t, { blocks: 4 })
+  const { begin, retry, captured } = await openRunRoom(t, { blocks: 4 })
   const failed = { failure: trapped }
   await begin()[0]?.end(failed, failed, failed, failed)
   await retry()
@@ -251,7 +87,7 @@ test('the first block that fails is a warning, and so is the first one after a r
 })
 
 test('a View whose rows take as much as they may says so in the log, once', async (t) => {
-  const { begin, captured } = await openRoom(t, { blocks: 5, maxViewBytes: 1 })
+  const { begin, captured } = await openRunRoom(t, { blocks: 5, maxViewBytes: 1 })
   await begin()[0]?.end({ rows: 1 }, { rows: 1 }, { rows: 1 }, { rows: 1 })
   await begin()[0]?.end({ rows: 1 })
   const warned = captured.messages('warn')
@@ -261,7 +97,7 @@ test('a View whose rows take as much as they may says so in the log, once', asyn
 })
 
 test('a View that finds its blocks gone asks again after a tenth of a second', async (t) => {
-  const { begin, pass } = await openRoom(t)
+  const { begin, pass } = await openRunRoom(t)
   await begin()[0]?.end({ isGone: true }, { isGone: true }, { isGone: true })
   pass(99)
   assert.equal(begin().length, 0)
@@ -273,7 +109,7 @@ test('a View that finds its blocks gone asks again after a tenth of a second', a
 })
 
 test('a limit at several blocks has each tried alone, one after the other', async (t) => {
-  const { begin, pass, state, metric } = await openRoom(t)
+  const { begin, pass, state, metric } = await openRunRoom(t)
   await begin()[0]?.fail(tooLong)
   pass(14_999)
   assert.equal(begin().length, 0)
@@ -300,8 +136,83 @@ test('a limit at several blocks has each tried alone, one after the other', asyn
   assert.deepEqual(begin()[0]?.heights, [3])
 })
 
+test('a block at its limit is found while new blocks come, and no other one waits for it', async (t) => {
+  const { begin, pass, put, state } = await openRunRoom(t, { blocks: 40 })
+  const failed: (readonly number[])[] = []
+  for (let head = 40; head <= 80; head += 1) {
+    if (head > 40) await put(head)
+    for (let jobs = begin(); jobs.length > 0; jobs = begin())
+      for (const job of jobs)
+        if (job.heights.includes(38)) {
+          failed.push(job.heights)
+          await job.fail(tooLong)
+        } else await job.end(...job.heights.map(() => ({})))
+    pass(1_000)
+  }
+  assert.deepEqual(failed, [[40, 39, 38, 37], [38]])
+  const { done, blocksFailed, blocksLeft } = state()
+  assert.deepEqual(
+    [done, blocksFailed, blocksLeft],
+    [
+      [
+        [1, 37],
+        [39, 80],
+      ],
+      1,
+      0,
+    ],
+  )
+})
+
+test('rows of new blocks are announced in the order of the chain, whichever job ends first', async (t) => {
+  const { begin, put, announced } = await openRunRoom(t, { blocks: 4 })
+  await begin()[0]?.end({ rows: 1 }, { rows: 1 }, {}, { rows: 1 })
+  assert.deepEqual(announced, [1, 3, 4])
+  await put(5)
+  const [fifth] = begin()
+  await put(6, 7, 8)
+  const [later] = begin()
+  assert.deepEqual(later?.heights, [6, 7, 8])
+  await later.end({ rows: 1 }, { rows: 1 }, { rows: 1 })
+  assert.deepEqual(announced, [1, 3, 4])
+  await fifth?.end({ rows: 1 })
+  assert.deepEqual(announced, [1, 3, 4, 5, 6, 7, 8])
+})
+
+test('a job that fails holds back no rows of later blocks', async (t) => {
+  const { begin, put, announced } = await openRunRoom(t, { blocks: 1 })
+  await begin()[0]?.end({})
+  await put(2)
+  const [second] = begin()
+  await put(3)
+  await begin()[0]?.end({ rows: 1 })
+  assert.deepEqual(announced, [])
+  await second?.fail(tooLong)
+  assert.deepEqual(announced, [3])
+})
+
+test('what may be the last failures in a row is tried job after job, so that 20 are not exceeded', async (t) => {
+  const { begin, state } = await openRunRoom(t, { blocks: 100 })
+  await begin()[0]?.end({}, {}, {}, {})
+  const failed = { failure: trapped }
+  const beside = begin()
+  assert.deepEqual(
+    beside.map(({ heights }) => heights.length),
+    [8, 8],
+  )
+  for (const job of beside) {
+    await job.end(...job.heights.map(() => failed))
+    if (job === beside[0]) assert.deepEqual(begin(), [])
+  }
+  for (let jobs = begin(); jobs.length > 0; jobs = begin()) {
+    assert.equal(jobs.length, 1)
+    await jobs[0]?.end(...jobs[0].heights.map(() => failed))
+  }
+  assert.deepEqual([state().name, state().blocksFailed], ['quarantined', 20])
+})
+
 test('a View whose process died over several blocks tries each alone at once', async (t) => {
-  const { begin } = await openRoom(t)
+  const { begin } = await openRunRoom(t)
   await begin()[0]?.fail(new ServiceError('LENS_PROCESS_DIED', 'the lens process died'))
   assert.deepEqual(
     begin().map(({ heights }) => heights),
@@ -310,7 +221,7 @@ test('a View whose process died over several blocks tries each alone at once', a
 })
 
 test('a View that is held up by something else says so in the log, unless others are busy', async (t) => {
-  const { begin, pass, captured } = await openRoom(t)
+  const { begin, pass, captured } = await openRunRoom(t)
   await begin()[0]?.fail(new ServiceError('LENS_BUSY', 'too many jobs wait'))
   assert.deepEqual(captured.messages('warn'), [])
   pass(1_000)
@@ -327,7 +238,7 @@ test('a View that is held up by something else says so in the log, unless others
 })
 
 test('a block that was replaced before it came to its limit has not failed; the new one is tried', async (t) => {
-  const { begin, store, metric, state } = await openRoom(t, { blocks: 1 })
+  const { begin, store, metric, state } = await openRunRoom(t, { blocks: 1 })
   const [job] = begin()
   await store.replaceBlocks(1, 1, [opaqueBlock(1, 5, 'other')])
   await job?.fail(tooLong)
@@ -336,7 +247,7 @@ test('a block that was replaced before it came to its limit has not failed; the 
 })
 
 test('a block at its limit is tried again after a minute, and then after two', async (t) => {
-  const { begin, pass } = await openRoom(t, { blocks: 1 })
+  const { begin, pass } = await openRunRoom(t, { blocks: 1 })
   for (const minutes of [1, 2, 4]) {
     await begin()[0]?.fail(tooLong)
     pass(minutes * 60_000 - 1)
@@ -347,7 +258,7 @@ test('a block at its limit is tried again after a minute, and then after two', a
 })
 
 test('after a start, blocks at their limit are tried again a minute later, and others are not', async (t) => {
-  const { store, open, begin, pass, state } = await openRoom(t, { blocks: 1_003 })
+  const { store, open, begin, pass, state } = await openRunRoom(t, { blocks: 1_003 })
   const failed = Array.from({ length: 1_003 }, (_, index) => {
     const {
       hash: blockHash,
@@ -366,11 +277,11 @@ test('after a start, blocks at their limit are tried again a minute later, and o
   pass(1)
   // The newest 1,000 failures were looked at, one of which is of another kind.
   assert.equal(state().blocksLeft, 999)
-  assert.deepEqual(begin()[0]?.heights, [1_003, 1_002, 1_001, 999])
+  assert.deepEqual(begin()[0]?.heights, [1_003])
 })
 
 test('what a View still computes as it is closed is given up, and counts for nothing', async (t) => {
-  const { begin, open, store, metric, captured } = await openRoom(t)
+  const { begin, open, store, metric, captured } = await openRunRoom(t)
   const run = await open()
   const [job] = begin()
   assert.equal(job?.job.signal?.aborted, false)

@@ -39,6 +39,8 @@ function stateOf({ done = [], failed = [], rowsFrom = 0, ...scene }: Scene): Vie
       visible: [[11, 20]],
       settled: uniteHeights([...done, ...failed]),
       underWay: [],
+      suspects: [],
+      due: [],
       liveAbove: 19,
     },
   )

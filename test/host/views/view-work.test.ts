@@ -18,13 +18,15 @@ const facts = (more: Partial<WorkFacts> = {}): WorkFacts => ({
   visible: [[1, 100]],
   settled: [],
   underWay: [],
+  suspects: [],
+  due: [],
   liveAbove: 90,
   ...more,
 })
 
 describe('the next blocks of a View', () => {
-  it('are new ones first, then the newest of the others', () => {
-    assert.deepEqual(nextWork(facts(), 4), { priority: 'live', heights: [100, 99, 98, 97] })
+  it('are new ones in the order of the chain, then the newest of the others', () => {
+    assert.deepEqual(nextWork(facts(), 4), { priority: 'live', heights: [91, 92, 93, 94] })
     const later = facts({ settled: [[89, 100]], underWay: [[87, 88]] })
     assert.deepEqual(nextWork(later, 3), { priority: 'backfill', heights: [86, 85, 84] })
     assert.equal(nextWork(facts({ settled: [[1, 100]] }), 3), null)
@@ -33,30 +35,76 @@ describe('the next blocks of a View', () => {
   it('are back-filled in turn with others where too many new ones wait', () => {
     const behind = facts({ liveAbove: 83 })
     assert.ok(isLagging(backlogOf(behind)))
-    assert.equal(nextWork(behind, 1)?.priority, 'backfill')
+    assert.deepEqual(nextWork(behind, 2), { priority: 'backfill', heights: [100, 99] })
     const close = facts({ liveAbove: 84 })
     assert.ok(!isLagging(backlogOf(close)))
     assert.equal(nextWork(close, 1)?.priority, 'live')
   })
 
-  it('are stored, not settled and not under way, each once', () => {
+  it('are suspects first, each alone, so that new ones do not keep from knowing which one fails', () => {
+    const suspects = [
+      [30, 31],
+      [95, 96],
+    ] as const
+    const next = (more: Partial<WorkFacts>) => nextWork(facts({ suspects, ...more }), 4)
+    assert.deepEqual(next({}), { priority: 'live', heights: [96] })
+    assert.deepEqual(next({ settled: [[95, 96]] }), { priority: 'backfill', heights: [31] })
+    assert.deepEqual(next({ liveAbove: 80 }), { priority: 'backfill', heights: [96] })
+    const underWay = [
+      [30, 30],
+      [95, 96],
+    ] as const
+    assert.deepEqual(next({ settled: [[31, 31]], underWay }), {
+      priority: 'live',
+      heights: [91, 92, 93, 94],
+    })
+  })
+
+  it('are those that failed before after new ones, each alone, and before the others', () => {
+    const due = [
+      [30, 31],
+      [92, 92],
+    ] as const
+    const next = (more: Partial<WorkFacts>) => nextWork(facts({ due, ...more }), 4)
+    assert.deepEqual(next({}), { priority: 'live', heights: [91, 93, 94, 95] })
+    const settled = [
+      [91, 91],
+      [93, 100],
+    ] as const
+    assert.deepEqual(next({ settled }), { priority: 'backfill', heights: [92] })
+    assert.deepEqual(next({ settled: [[91, 100]] }), { priority: 'backfill', heights: [31] })
+    assert.deepEqual(next({ settled: [[91, 100]], underWay: due }), {
+      priority: 'backfill',
+      heights: [90, 89, 88, 87],
+    })
+  })
+
+  it('are stored, not settled and not under way, those that may fail alone', () => {
     const heights = fc.array(fc.nat(60)).map(toHeightRanges)
     const any = fc.record({
       visible: heights,
       settled: heights,
       underWay: heights,
+      suspects: heights,
+      due: heights,
       liveAbove: fc.integer({ min: -1, max: 60 }),
     })
     fc.assert(
       fc.property(any, fc.integer({ min: 1, max: 20 }), (some, limit) => {
-        const [settled, underWay] = [some.settled, some.underWay].map(
-          (ranges) => new Set(eachHeight(ranges)),
-        )
+        const [settled, underWay, suspects, due] = [
+          some.settled,
+          some.underWay,
+          some.suspects,
+          some.due,
+        ].map((ranges) => new Set(eachHeight(ranges)))
         const left = [...eachHeight(some.visible)].filter((each) => !settled?.has(each))
         const free = left.filter((each) => !underWay?.has(each)).reverse()
         const live = free.filter((each) => each > some.liveAbove)
-        const expected = (live.length > 0 ? live : free).slice(0, limit)
-        assert.deepEqual(nextWork(some, limit)?.heights ?? [], expected)
+        const next = nextWork(some, limit)?.heights ?? []
+        assert.ok(next.length <= limit && new Set(next).size === next.length)
+        assert.ok(next.every((each) => free.includes(each)))
+        assert.equal(next.length === 0, free.length === 0)
+        if (next.length > 1) assert.ok(!next.some((each) => suspects?.has(each) || due?.has(each)))
         assert.deepEqual(newHeights(some), live.slice(0, 16))
         const liveLeft = left.filter((each) => each > some.liveAbove).length
         const backlog = { live: liveLeft, backfill: left.length - liveLeft }

@@ -15,6 +15,9 @@ const retriedCodes: ReadonlySet<string> = new Set([
 
 /** One minute, then twice as long each time, at most an hour. */
 const retryPause: Backoff = { minMs: 60_000, maxMs: 3_600_000 }
+/** Failures in a row after which a View is left alone. */
+export const mostInRow = 20
+
 /** A lens writes what it likes into its errors. */
 const maxTextLength = 1_000
 

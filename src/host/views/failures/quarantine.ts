@@ -7,6 +7,7 @@ import type { Writer } from '../../apply/writer.ts'
 import type { HostedView } from '../hosted-view.ts'
 import type { ViewFailure } from '../view-engine.ts'
 import { encodeViewRecord, readViewRecord, viewRecordName } from '../view-record.ts'
+import { mostInRow } from './block-failure.ts'
 
 interface QuarantineParts {
   readonly log: Logger
@@ -35,8 +36,6 @@ export interface Quarantine {
   end(): Promise<void>
 }
 
-/** Failures in a row after which a View is left alone. */
-const mostInRow = 20
 /**
  * Separate ranges of heights at which a View may have failed. One that fails at every second block never fails so often
  * in a row, and each range is one more in the lists of what is done and what failed, which are written with every block

@@ -28,8 +28,11 @@ export interface Setbacks {
 }
 
 const troublePause: Backoff = { minMs: 1_000, maxMs: 60_000 }
-/** After limits in a row: what takes all the time that it is given leaves most of it to others. */
-const limitPause: Backoff = { minMs: 15_000, maxMs: 600_000 }
+/**
+ * After limits in a row: what takes all the time that it is given leaves most of it to others, and is quarantined within
+ * twenty minutes.
+ */
+const limitPause: Backoff = { minMs: 15_000, maxMs: 60_000 }
 
 export function createSetbacks({ slot }: Pick<HostedView, 'slot'>, nowMs: () => number): Setbacks {
   let trouble: ViewFailure | null = null
