@@ -1,11 +1,12 @@
 /** What whoever registers a View is told though it is accepted: as far as its texts and known lenses show it. Pure. */
 import type { RegisteredView } from './registration.ts'
 import { shippedLenses } from './shipped-lenses.ts'
+import { selectedNames } from './view-query.ts'
 
 /** Something that is allowed and probably not wanted. */
 export interface ViewWarning {
   /** Stays the same from version to version. */
-  readonly code: 'AGGREGATES_PER_BLOCK'
+  readonly code: 'AGGREGATES_PER_BLOCK' | 'FIELDS_NEVER_FILLED'
   /** What is probably not wanted. */
   readonly message: string
   /** What to do. */
@@ -18,18 +19,40 @@ export const perBlockRemedy: string =
 
 /** Lenses that ship and write their rows at the end of the stream. */
 const summing: ReadonlySet<string> = new Set(['erc20_balances'])
+/** Lenses that ship and pass documents on as they are, or not at all. */
+const sifting: ReadonlySet<string> = new Set(['filter', 'filter_transaction'])
+
+type WarnedView = Pick<RegisteredView, 'rowType' | 'lenses' | 'query'>
 
 /** The warnings of a View; none as a rule. */
-export function viewWarnings({
-  rowType: { materialized, feed },
-  lenses,
-}: Pick<RegisteredView, 'rowType' | 'lenses'>): readonly ViewWarning[] {
+export function viewWarnings(view: WarnedView): readonly ViewWarning[] {
+  return [...perBlockWarnings(view), ...unfilledWarnings(view)]
+}
+
+function perBlockWarnings({ rowType: { materialized, feed }, lenses }: WarnedView): ViewWarning[] {
   if (!materialized) return []
   const adding = lenses.findIndex(({ hash }) => summing.has(shippedLenses.get(hash) ?? ''))
   if (adding >= 0) return [perBlock(`lens ${adding + 1} adds up`)]
   if (feed === 'stream' && lenses.length > 0)
     return [perBlock('the type asks for "feed: stream", so that its lenses may add up')]
   return []
+}
+
+/** What other lenses make of a document only they know. */
+function unfilledWarnings({ rowType, lenses, query }: WarnedView): ViewWarning[] {
+  if (query === null) return []
+  if (!lenses.every(({ hash }) => sifting.has(shippedLenses.get(hash) ?? ''))) return []
+  const selected = selectedNames(query)
+  const names = rowType.fields.map(({ name }) => name).filter((name) => !selected.includes(name))
+  if (names.length === 0) return []
+  return [
+    {
+      code: 'FIELDS_NEVER_FILLED',
+      message: `the query does not select ${names.join(', ')}, and no lens makes it: it is null in every row`,
+      remedy:
+        'Select it in the query, by an alias where it has another name there, or leave it out of the SDL.',
+    },
+  ]
 }
 
 function perBlock(what: string): ViewWarning {

@@ -3,10 +3,16 @@ import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { lensHash } from '../../src/views/lens-hash.ts'
 import { parseRowType } from '../../src/views/row-type.ts'
+import { parseViewQuery } from '../../src/views/view-query.ts'
 import { perBlockRemedy, type ViewWarning, viewWarnings } from '../../src/views/view-warnings.ts'
+import { testNetwork } from '../support/chain/sealed-blocks.ts'
 
 /** The warnings of a View with these lenses of ours; `foreign` is somebody else's. */
-function warningsOf(sdl: string, names: readonly string[]): readonly ViewWarning[] {
+function warningsOf(
+  sdl: string,
+  names: readonly string[],
+  text = 'Log { account: address }',
+): readonly ViewWarning[] {
   const lenses = names.map((name) => {
     const wasm =
       name === 'foreign'
@@ -14,7 +20,11 @@ function warningsOf(sdl: string, names: readonly string[]): readonly ViewWarning
         : readFileSync(new URL(`../../src/lenses/${name}.wasm`, import.meta.url))
     return { hash: lensHash(wasm), bytes: wasm.length, args: '' }
   })
-  return viewWarnings({ rowType: parseRowType(sdl), lenses })
+  const query = parseViewQuery(text, testNetwork)
+  return viewWarnings({
+    ...{ rowType: parseRowType(sdl), lenses },
+    query: 'foreign' in query ? null : query,
+  })
 }
 
 const stored = 'type Balance { account: String }'
@@ -43,6 +53,24 @@ test('a lens that asks for a stream gets a warning that it may add up', () => {
     warningsOf(streamed.replace('Balance', 'Balance @materialized(if: false)'), ['foreign']),
     [],
   )
+})
+
+test('fields that nothing can fill get a warning where no lens makes other fields', () => {
+  const sdl = 'type Seen { address: String hash: String value: String }'
+  const never = {
+    code: 'FIELDS_NEVER_FILLED',
+    message: 'the query does not select hash, value, and no lens makes it: it is null in every row',
+    remedy:
+      'Select it in the query, by an alias where it has another name there, or leave it out of the SDL.',
+  }
+  const query = 'Log { address transaction { hash value } }'
+  for (const lenses of [[], ['filter'], ['filter_transaction', 'filter']])
+    assert.deepEqual(warningsOf(sdl, lenses, query), [never])
+  for (const lenses of [['decode_log'], ['filter', 'foreign']])
+    assert.deepEqual(warningsOf(sdl, lenses, query), [])
+  const renamed = 'Log { address hash: blockHash value: data }'
+  assert.deepEqual(warningsOf(sdl, [], renamed), [])
+  assert.deepEqual(warningsOf(sdl, [], 'Arbitrum__One__Log { address }'), [])
 })
 
 test('other Views get no warnings', () => {
