@@ -107,10 +107,11 @@ test('a View of another chain than that of the Host is noted as deployed, and sh
 
 /**
  * Service page: "View definition (name, query, SDL, ordered lens list with label, WebAssembly source and string-valued
- * arguments, materialization flag)". Labels stay in the project: the wire bytes have no place for them.
+ * arguments, materialization flag)". The flag is in the SDL, and `service-page.test.ts` of Views shows what it does. Labels stay
+ * in the project: the wire bytes have no place for them.
  */
 test('service page: a View is "name, query, SDL, ordered lens list" in a project and at a Host', async (context) => {
-  const { deploy, run, json, url } = await openDeployment(context)
+  const { run, json, url } = await openDeployment(context)
   const query = 'Log { address topics data blockNumber transaction { hash from to } }'
   const sdl = 'type Moves @materialized(if: false) { event: String }'
   const event = { type: 'event', name: 'Moved', inputs: [{ name: 'to', type: 'address' }] }
@@ -145,13 +146,6 @@ test('service page: a View is "name, query, SDL, ordered lens list" in a project
     kept['lenses'],
     lenses.map(({ args }, index) => ({ ...modules[index], args: JSON.stringify(args) })),
   )
-  await deploy()
-  const { views } = (await (await fetch(`${url}/api/v0/views`)).json()) as {
-    views: { name: string; state: string }[]
-  }
-  // The flag of one says that nothing is computed before it is queried; the other waits for blocks.
-  const states = views.map(({ name, state }) => `${name} ${state}`)
-  assert.deepEqual(states, ['Moves live', 'Things waiting'])
 })
 
 test('what a Host warns of is printed on standard error with its remedy, and in --json', async (context) => {
