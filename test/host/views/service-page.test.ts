@@ -145,7 +145,7 @@ describe('a Host with blocks of a chain', () => {
     })
     await client.post(twin('Written', true))
     await client.post(twin('Queried', false))
-    await client.computed('Written')
+    for (const name of ['Written', 'Queried']) await client.computed(name)
     const sizes = async () => {
       const views = await client.list()
       return ['Written', 'Queried'].map((wanted) => {
