@@ -96,7 +96,6 @@ export function checkMaterializable({ collection, selection }: ViewQuery): void 
 
 type NamedNode = FieldNode | ArgumentNode | ObjectFieldNode
 
-const oneCollection = `Begin with one of ${collectionNames.join(', ')}, short or with the chain’s prefix.`
 const notMaterialized =
   'Leave it out, or give the type @materialized(if: false): then the View is computed when it is queried.'
 
@@ -114,6 +113,20 @@ const overMany: ReadonlySet<string> = new Set([
   ...['limit', 'offset', 'groupBy'],
   ...[...reservedFieldNames].flatMap((name) => [name, `_${name.toLowerCase()}`]),
 ])
+
+/**
+ * Names of collections, fields or arguments, in one text: those that only a View may ask for whose rows are computed for
+ * queries come last, and it says so.
+ */
+export function acceptedNames(names: readonly string[]): string {
+  const computed = names.filter((name) => unlikeHosts.has(name) || overMany.has(name))
+  const other = names.filter((name) => !computed.includes(name)).join(', ')
+  return computed.length === 0
+    ? other
+    : `${other}, and with @materialized(if: false) ${computed.join(', ')}`
+}
+
+const oneCollection = `Begin with one of ${acceptedNames(collectionNames)}, short or with the chain’s prefix.`
 
 /** A selection that means the same wherever it stands: no fragments, variables or directives. */
 function checkPlain(root: FieldNode): void {

@@ -3,6 +3,7 @@ import { describe, test } from 'node:test'
 import { print } from 'graphql'
 import { networkOfQuery } from '../../src/views/query-network.ts'
 import {
+  acceptedNames,
   checkMaterializable,
   parseViewQuery,
   selectedNames,
@@ -140,6 +141,24 @@ describe('a materialised View', () => {
       'Log(filter: {block: {number: {_gt: 5}}}, order: {data: ASC}) { data block { hash } }'
     assert.doesNotThrow(() => checkMaterializable(parsed(text)))
   })
+})
+
+test('what a View with stored rows may not ask for is named apart, among collections and fields', () => {
+  refuses(
+    () => parsed('Event { data }'),
+    /Event is not a collection/,
+    /^Begin with one of Block, Transaction, Log, AccessListEntry, and with @materialized\(if: false\) BlockSignature, SnapshotSignature, AttestationRecord, short or/,
+  )
+  const stored = ['hash', 'number', 'transactions']
+  const apart = ['totalDifficulty', '_version', '_proof', '_attestations']
+  const check = (field: string) => () => checkMaterializable(parsed(`Block { ${field} }`))
+  for (const field of stored) assert.doesNotThrow(check(field))
+  for (const field of apart) assert.throws(check(field), { code: 'VIEWS_QUERY_INVALID' })
+  assert.equal(
+    acceptedNames([...apart, ...stored]),
+    `${stored.join(', ')}, and with @materialized(if: false) ${apart.join(', ')}`,
+  )
+  assert.equal(acceptedNames(['hash', 'number']), 'hash, number')
 })
 
 test('what is selected is named as documents have it, of the collection or of one relation', () => {

@@ -16,6 +16,7 @@ import {
 } from 'graphql'
 import type { ServiceError } from '../../errors.ts'
 import { wrongNode } from '../../views/source-text.ts'
+import { acceptedNames } from '../../views/view-query.ts'
 import { foldOf, isGroupField } from '../catalog/spelling.ts'
 
 /** The refusal of a View's query, from what validation or compilation found first. */
@@ -62,13 +63,13 @@ function acceptedHere(info: TypeInfo, node: ASTNode): string | undefined {
     case Kind.FIELD: {
       const type = getNamedType(info.getType())
       if (isObjectType(type) && node.selectionSet === undefined)
-        return `Select fields of it: ${fieldNames(type)}.`
+        return `Select fields of it: ${acceptedNames(fieldNames(type))}.`
       return listed(fieldNames(info.getParentType()))
     }
     case Kind.SELECTION_SET:
       return 'It is a value: leave the braces out.'
     case Kind.ARGUMENT:
-      return listed((info.getFieldDef()?.args ?? []).map(({ name }) => name).join(', '))
+      return listed((info.getFieldDef()?.args ?? []).map(({ name }) => name))
     case Kind.OBJECT_FIELD:
       return listed(fieldNames(getNamedType(info.getParentInputType())))
     default:
@@ -81,23 +82,23 @@ function valueAccepted(info: TypeInfo): string | undefined {
   const named = getNamedType(type)
   if (isEnumType(named)) {
     const values = named.getValues().filter(({ deprecationReason }) => !deprecationReason)
-    return listed(values.map(({ name }) => name).join(', '))
+    // Of a group, whose View has computed rows, or a direction.
+    return `Accepted are ${values.map(({ name }) => name).join(', ')}.`
   }
   if (isInputObjectType(named)) return listed(fieldNames(named))
   return type === undefined || type === null ? undefined : `Accepted is ${type.toString()}.`
 }
 
 /** The names of a type's fields, without other spellings and without those that fold lists. */
-function fieldNames(type: GraphQLNamedType | null | undefined): string {
-  if (!isObjectType(type) && !isInputObjectType(type)) return ''
+function fieldNames(type: GraphQLNamedType | null | undefined): readonly string[] {
+  if (!isObjectType(type) && !isInputObjectType(type)) return []
   return Object.values(type.getFields())
     .filter(({ name, deprecationReason }) => {
       const isFold = foldOf(name) !== undefined || isGroupField(name)
       return !deprecationReason && !isFold && name !== '_deleted'
     })
     .map(({ name }) => name)
-    .join(', ')
 }
 
-const listed = (names: string): string | undefined =>
-  names === '' ? undefined : `Accepted are ${names}.`
+const listed = (names: readonly string[]): string | undefined =>
+  names.length === 0 ? undefined : `Accepted are ${acceptedNames(names)}.`
