@@ -118,7 +118,7 @@ export const hostSettings: SettingsTable<HostSettings> = {
     env: 'REGISTRY_ALLOW',
     kind: list(viewAllowEntry),
     default: [],
-    doc: 'Registered Views that have a place before all others, by ID, by the address of their creator, or by the name of their type, which anybody may choose.',
+    doc: 'Registered Views that have a place before all others, by the ID that the registry chain lists (the long one is not known before a View has a place and is fetched), by the address of their creator, or by the name of their type, which anybody may choose.',
   },
   registryAllowFile: {
     key: 'registry.allow_file',
@@ -131,7 +131,7 @@ export const hostSettings: SettingsTable<HostSettings> = {
     env: 'REGISTRY_DENY',
     kind: list(viewFilterEntry),
     default: [],
-    doc: 'Registered Views that are not served, written in the same way; * is all that are not allowed. A View that is served ends with its rows.',
+    doc: 'Registered Views that are not served, written in the same way, or by the long ID; * is all that are not allowed. A View that is served ends with its rows.',
   },
   registryDenyFile: {
     key: 'registry.deny_file',
