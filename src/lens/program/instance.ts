@@ -195,7 +195,7 @@ function readOutput(parts: Parts, pointer: number): LensOutput {
 }
 
 const noArguments =
-  "The View gives this lens no arguments: where it needs some, write them behind its path, as in --lens label:path:'{...}'. Else change the query so that the lens gets what it asks for."
+  'The View gives this lens no arguments: where it needs some, write them into the View as the args of the lens, a JSON object. Else change the query so that the lens gets what it asks for.'
 
 function readPayload(place: number, memory: Buffer, pointer: number): Buffer {
   const start = pointer + headerBytes
