@@ -33,22 +33,29 @@ const transferTopic = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4
 type KnownLens = Pick<RegisteredView['lenses'][number], 'hash' | 'args'>
 
 /** Whether no lens makes rows out of no documents: ours do not, others may. */
-export function hasNothingOfNothing(lenses: readonly KnownLens[]): boolean {
-  return lenses.every(({ hash }) => shippedLenses.has(hash))
+export function hasNothingOfNothing(
+  lenses: readonly KnownLens[],
+  ours: ReadonlyMap<string, string> = shippedLenses,
+): boolean {
+  return lenses.every(({ hash }) => ours.has(hash))
 }
 
 /**
  * The hints of a View; null where it has none. All its lenses have to be ours: another one may make rows out of
  * nothing.
  */
-export function hintsOf(lenses: readonly KnownLens[], query: ViewQuery): ViewHints | null {
+export function hintsOf(
+  lenses: readonly KnownLens[],
+  query: ViewQuery,
+  ours: ReadonlyMap<string, string> = shippedLenses,
+): ViewHints | null {
   const { collection, selection } = query
   const known = lensHints[collection]
   if (known === undefined || !keepsAll(selection)) return null
   let values = anything
   let documentsAreSelected = true
   for (const { hash, args } of lenses) {
-    const name = shippedLenses.get(hash) ?? ''
+    const name = ours.get(hash) ?? ''
     const hint = known[name]
     const plain = plainArguments(args)
     if (hint === undefined || plain === null) return null

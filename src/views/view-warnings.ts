@@ -24,14 +24,24 @@ const sifting: ReadonlySet<string> = new Set(['filter', 'filter_transaction'])
 
 type WarnedView = Pick<RegisteredView, 'rowType' | 'lenses' | 'query'>
 
-/** The warnings of a View; none as a rule. */
-export function viewWarnings(view: WarnedView): readonly ViewWarning[] {
-  return [...perBlockWarnings(view), ...unfilledWarnings(view)]
+/** The warnings of a View; none as a rule. `ours` has the names of the lenses that ship, by their hashes. */
+export function viewWarnings(
+  view: WarnedView,
+  ours: ReadonlyMap<string, string> = shippedLenses,
+): readonly ViewWarning[] {
+  const names = view.lenses.map(({ hash }) => ours.get(hash) ?? '')
+  return [...perBlockWarnings(view, names), ...unfilledWarnings(view, names)]
 }
 
-function perBlockWarnings({ rowType: { materialized, feed }, lenses }: WarnedView): ViewWarning[] {
+/** Names of its lenses, empty for those of others. */
+type LensNames = readonly string[]
+
+function perBlockWarnings(
+  { rowType: { materialized, feed }, lenses }: WarnedView,
+  names: LensNames,
+): ViewWarning[] {
   if (!materialized) return []
-  const adding = lenses.findIndex(({ hash }) => summing.has(shippedLenses.get(hash) ?? ''))
+  const adding = names.findIndex((name) => summing.has(name))
   if (adding >= 0) return [perBlock(`lens ${adding + 1} adds up`)]
   if (feed === 'stream' && lenses.length > 0)
     return [perBlock('the type asks for "feed: stream", so that its lenses may add up')]
@@ -39,9 +49,8 @@ function perBlockWarnings({ rowType: { materialized, feed }, lenses }: WarnedVie
 }
 
 /** What other lenses make of a document only they know. */
-function unfilledWarnings({ rowType, lenses, query }: WarnedView): ViewWarning[] {
-  if (query === null) return []
-  if (!lenses.every(({ hash }) => sifting.has(shippedLenses.get(hash) ?? ''))) return []
+function unfilledWarnings({ rowType, query }: WarnedView, lenses: LensNames): ViewWarning[] {
+  if (query === null || !lenses.every((name) => sifting.has(name))) return []
   const selected = selectedNames(query)
   const names = rowType.fields.map(({ name }) => name).filter((name) => !selected.includes(name))
   if (names.length === 0) return []

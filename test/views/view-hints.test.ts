@@ -5,6 +5,7 @@ import fc from 'fast-check'
 import { erc20Abi, keccak256, stringToBytes, toEventSelector } from 'viem'
 import { eventTopics } from '../../src/views/event-topics.ts'
 import { lensHash } from '../../src/views/lens-hash.ts'
+import { shippedLenses } from '../../src/views/shipped-lenses.ts'
 import { hasNothingOfNothing, hintsOf, type ViewHints } from '../../src/views/view-hints.ts'
 import { parseViewQuery } from '../../src/views/view-query.ts'
 import { openSetLens, streamed } from '../lenses/support/fed-lens.ts'
@@ -188,6 +189,16 @@ test('only lenses that all ship are known to make nothing of nothing', () => {
   for (const lenses of [[], [ours], [ours, ours]]) assert.ok(hasNothingOfNothing(lenses))
   for (const lenses of [[foreign], [ours, foreign], [foreign, ours]])
     assert.ok(!hasNothingOfNothing(lenses))
+})
+
+test('an earlier build of a lens has the hints of the present one', () => {
+  const parsed = parseViewQuery(query, 'Ethereum__Mainnet')
+  assert.ok('selection' in parsed)
+  const earlier = { hash: lensHash(moduleOf('foreign')), args: JSON.stringify(byAddress[1]) }
+  assert.equal(hintsOf([earlier], parsed), null)
+  const ours = new Map([...shippedLenses, [earlier.hash, 'filter']])
+  assert.deepEqual(hintsOf([earlier], parsed, ours), hintsFor(query, [byAddress]))
+  assert.ok(hasNothingOfNothing([earlier], ours))
 })
 
 test('a View without arguments, or with such as are no JSON, has no hints', () => {

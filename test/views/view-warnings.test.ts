@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { lensHash } from '../../src/views/lens-hash.ts'
 import { parseRowType } from '../../src/views/row-type.ts'
+import { shippedLenses } from '../../src/views/shipped-lenses.ts'
 import { parseViewQuery } from '../../src/views/view-query.ts'
 import { perBlockRemedy, type ViewWarning, viewWarnings } from '../../src/views/view-warnings.ts'
 import { testNetwork } from '../support/chain/sealed-blocks.ts'
@@ -44,6 +45,14 @@ test('a lens of ours that adds up gets a warning where rows are stored, with its
   assert.match(`${alone?.message}`, /^lens 1 adds up: /)
   assert.deepEqual(others, [])
   assert.deepEqual(warningsOf(asked, ['erc20_balances']), [])
+})
+
+test('an earlier build of a lens that adds up gets the warning of the present one', () => {
+  const lenses = [{ hash: '0x01', bytes: 1, args: '' }]
+  const view = { rowType: parseRowType(stored), lenses, query: null }
+  assert.deepEqual(viewWarnings(view), [])
+  const ours = new Map([...shippedLenses, ['0x01', 'erc20_balances']])
+  assert.deepEqual(viewWarnings(view, ours), warningsOf(stored, ['erc20_balances']))
 })
 
 test('a lens that asks for a stream gets a warning that it may add up', () => {
