@@ -20,7 +20,7 @@ type Transfer {
   counts: [Int]
 }`
 
-const transfer = servedView(sdl)
+const transfer = { ...servedView(sdl), address: `0x${'aB'.repeat(20)}` }
 const sender = '0xAbCd000000000000000000000000000000000001'
 
 /** Rows of two blocks of six; the others have none. */
@@ -190,6 +190,24 @@ test('a row is named by View, block hash and place, and found by its name', asyn
     `{ Transfer(docID: ["${docID.replace('row-0x0', 'row-0x1')}"]) { amount } }`,
   )
   assert.deepEqual(none.Transfer, [])
+})
+
+test('a row is also found by its name with the View’s ID of the registry chain', async (t) => {
+  const room = await openRoom(t)
+  const fourth = room.chain[3]
+  const docID = `row-${transfer.address}-${fourth?.hash}-0`
+  for (const condition of [
+    `docID: "${docID}"`,
+    `docID: ["row-0x00-${fourth?.hash}-0", "${docID.toLowerCase()}"]`,
+    `filter: {_docID: {_eq: "${docID}"}}`,
+    `filter: {_docID: {_in: ["${docID}"]}}`,
+  ]) {
+    const { Transfer } = await room.query(`{ Transfer(${condition}) { _docID amount } }`)
+    const named = `row-${transfer.id}-${fourth?.hash}-0`
+    assert.deepEqual(Transfer, [{ _docID: named, amount: '20' }], condition)
+  }
+  const other = docID.replace(/aB/, 'aC')
+  assert.deepEqual(await room.query(`{ Transfer(docID: "${other}") { amount } }`), { Transfer: [] })
 })
 
 test('the source of a row is the document that the View read', async (t) => {

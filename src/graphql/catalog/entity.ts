@@ -44,6 +44,8 @@ export interface Attribute {
   readonly ofBlock?: true
   /** The height that a value, or a pattern, of the attribute names; null where it names none. */
   readonly heightOf?: (text: string) => number | null
+  /** What a filter names in lower case, as values are written. */
+  readonly spelled?: (text: string) => string
   read(row: Row): JsonValue
   /**
    * A test for a text, which differs from the value in the case of hex digits only; set where that is cheaper than to read

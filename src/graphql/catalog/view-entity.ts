@@ -59,7 +59,7 @@ export function viewEntity(view: ServedView, selection: FieldNode | null): Entit
   const fields = rowType.fields.length
   const ids = address === undefined ? id : `${id} (${address})`
   const source = { id, name, slot, indexed: new Map(indexed), selection, stream, fields }
-  const attributes = stream === null ? storedAttributes(source, rowType) : streamed(rowType)
+  const attributes = stream === null ? storedAttributes(view, source) : streamed(rowType)
   return {
     name,
     typeName: name,
@@ -75,16 +75,16 @@ export function viewEntity(view: ServedView, selection: FieldNode | null): Entit
 type Field = RowType['fields'][number]
 
 function storedAttributes(
+  view: ServedView,
   rows: ViewRows & { readonly id: string },
-  { fields }: ServedView['rowType'],
 ): readonly Attribute[] {
-  const own = fields.map((field, index) => ({
+  const own = view.rowType.fields.map((field, index) => ({
     ...ofField(field),
     read: (row: Row) => viewValue(row, rows, index),
     ...(isText(field) ? { equals: (text: string) => viewTextTest(rows, index, text) } : {}),
     write: (out: ByteWriter, row: Row) => putViewValue(out, row, rows, index),
   }))
-  return [docID(rows), ...own, blockNumber, attestations, hosts(rows)]
+  return [docID(view), ...own, blockNumber, attestations, hosts(rows)]
 }
 
 /** Nothing of them is the same for all rows of a block, or runs along the chain: the end of a stream is in no block. */
@@ -107,12 +107,14 @@ const ofField = ({ name, scalar, list, description }: Field) => ({
   description: description.trim() || `The field ${name} of the View.`,
 })
 
-function docID({ id }: { readonly id: string }): Attribute {
+function docID({ id, address }: Pick<ServedView, 'id' | 'address'>): Attribute {
+  const start = `row-${(address ?? id).toLowerCase()}-`
   return {
     name: '_docID',
     kind: 'id',
     list: false,
     description: 'Identity of the row, the same on every Host.',
+    spelled: (text) => (text.startsWith(start) ? `row-${id}-${text.slice(start.length)}` : text),
     read: ({ block, position }) => rowID({ view: id, blockHash: block.header.hash, position }),
   }
 }

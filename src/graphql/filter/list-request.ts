@@ -7,6 +7,7 @@ import { refusal } from '../budget/limits.ts'
 import { type Catalog, type Entity, findAttribute } from '../catalog/entity.ts'
 import { all, allOf, type FilterCondition } from './condition.ts'
 import { type AliasScope, toCondition } from './filter.ts'
+import { singleOperand } from './operand.ts'
 import { type OrderKey, toOrder } from './order.ts'
 
 /** Coerced arguments by name. */
@@ -59,7 +60,7 @@ export function wholeNumber(name: string, value: unknown, node?: ASTNode): numbe
 function docIDCondition(entity: Entity, value: unknown): FilterCondition {
   const attribute = findAttribute(entity, '_docID')
   if (value === undefined || value === null || attribute === undefined) return all
-  const ids = (Array.isArray(value) ? value : [value]).map((id) => String(id).toLowerCase())
+  const ids = [value].flat().map((id) => singleOperand(attribute, String(id)))
   return { op: 'value', attribute, operator: '_in', operand: [...new Set(ids)] }
 }
 

@@ -72,8 +72,10 @@ export function singleOperand(attribute: Attribute, value: unknown): Operand {
       return hexLowered(String(value))
     case 'text':
       return String(value)
-    case 'id':
-      return String(value).toLowerCase()
+    case 'id': {
+      const text = String(value).toLowerCase()
+      return attribute.spelled?.(text) ?? text
+    }
     default:
       return hexOperand(attribute, String(value))
   }
