@@ -124,6 +124,7 @@ describe('a lens', () => {
       assert.equal(rows.Good.length, 12)
       assert.equal((await query('{ COUNT(Good: {}) }')).COUNT, 12)
       assert.equal(await ended('done'), 2)
+      assert.equal(await ended('failed'), code === 'GRAPHQL_VIEW_FAILED' ? 1 : 0)
     })
 })
 
