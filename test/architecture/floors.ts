@@ -94,7 +94,8 @@ export const innerFloors: Readonly<Record<string, Floors>> = {
     'follow',
     '.',
   ],
-  'src/host/views': ['hosted-view', 'view-engine', 'view-record', 'failures', '.'],
+  'src/host/views': ['hosted-view', 'engine', '.'],
+  'src/host/views/engine': ['view-engine', 'view-record', 'failures', '.'],
   'src/app': ['contract', ['options', 'accepted-hosts', 'followed-views'], 'follow', '.'],
   'src/devnet': [
     'replace-file',

@@ -1,6 +1,6 @@
 /** A View at a Host program, and when its rows arrive at a subscriber. */
 import { openEventReader } from '../graphql/support/event-reader.ts'
-import { decodingView } from '../host/views/support/engine-room.ts'
+import { decodingView } from '../host/views/engine/support/engine-room.ts'
 import { type Program, pause } from '../support/programs.ts'
 
 /** With which a Host starts to which a View is posted. */

@@ -20,7 +20,10 @@ import { createHostRegistryMetrics } from '../../src/host/registry/metrics.ts'
 import { createRowSignerMetrics, declareRowsDiffer } from '../../src/host/row-votes/metrics.ts'
 import { createSchemaMetrics } from '../../src/host/schema/schema-sync.ts'
 import { createStreamMetrics } from '../../src/host/streams/metrics.ts'
-import { createEngineMetrics, declareViewStates } from '../../src/host/views/engine-metrics.ts'
+import {
+  createEngineMetrics,
+  declareViewStates,
+} from '../../src/host/views/engine/engine-metrics.ts'
 import { createLensMetrics } from '../../src/lens/process/metrics.ts'
 import { createP2pMetrics } from '../../src/p2p/limits/metrics.ts'
 import { createRegistryMetrics } from '../../src/registry/metrics.ts'

@@ -4,8 +4,8 @@ import { type HeightRanges, hasHeight } from '../../primitives/height-ranges.ts'
 import type { RowStatement } from '../../row-votes/row-statement.ts'
 import { maxLeaves, sortLeaves, type ViewLeaf } from '../../row-votes/view-leaf.ts'
 import type { Snapshot } from '../../store/store.ts'
+import { readViewRecord } from '../views/engine/view-record.ts'
 import { type HostedView, isHosted, type KeptView } from '../views/hosted-view.ts'
-import { readViewRecord } from '../views/view-record.ts'
 
 /** A View whose rows are stored. */
 export type SignedView = Pick<HostedView, 'id' | 'slot'>

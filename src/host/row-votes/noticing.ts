@@ -1,5 +1,5 @@
 /** Notifying others of what Views store. */
-import type { RowsWriter } from '../views/engine.ts'
+import type { RowsWriter } from '../views/engine/engine.ts'
 
 /** The same writer, which says at what heights Views have stored something. */
 export function noticing(

@@ -18,7 +18,7 @@ import { blockRoot } from '../../row-votes/view-leaf.ts'
 import { createShareOfTime, type ShareOfTime } from '../../share-of-time.ts'
 import type { StoreReader } from '../../store/store.ts'
 import type { Writer } from '../apply/writer.ts'
-import type { RowsWriter } from '../views/engine.ts'
+import type { RowsWriter } from '../views/engine/engine.ts'
 import {
   findUnsigned,
   readStandingView,

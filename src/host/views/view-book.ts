@@ -12,6 +12,7 @@ import { type Registration, readRegistration, type ViewFacts } from '../../views
 import { parseViewID } from '../../views/view-id.ts'
 import { decodeView } from '../../views/wire.ts'
 import type { Writer } from '../apply/writer.ts'
+import { viewRecordName } from './engine/view-record.ts'
 import {
   type HostedView,
   isHosted,
@@ -19,7 +20,6 @@ import {
   type KeptView,
   type ViewOrigin,
 } from './hosted-view.ts'
-import { viewRecordName } from './view-record.ts'
 import { requireRoom } from './view-room.ts'
 
 interface ViewBookOptions {

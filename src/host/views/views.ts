@@ -6,9 +6,9 @@ import { createInTurn } from '../../primitives/in-turn.ts'
 import type { ViewHealthReport } from '../../service/contract.ts'
 import type { Registration, ViewFacts } from '../../views/registration.ts'
 import { type ViewWarning, viewWarnings } from '../../views/view-warnings.ts'
+import { noRows, type ViewEngine, type ViewFailure, type ViewState } from './engine/view-engine.ts'
 import { type HostedView, isHosted, type KeptView, type ViewOrigin } from './hosted-view.ts'
 import type { ViewBook } from './view-book.ts'
-import { noRows, type ViewEngine, type ViewFailure, type ViewState } from './view-engine.ts'
 
 interface ViewsParts {
   readonly log: Logger

@@ -2,7 +2,7 @@
 import type { HostedView } from '../../../src/host/views/hosted-view.ts'
 import { decodeView } from '../../../src/views/wire.ts'
 import { openStreamRoom } from '../../host/streams/support/stream-room.ts'
-import { decodingView, hostedView } from '../../host/views/support/engine-room.ts'
+import { decodingView, hostedView } from '../../host/views/engine/support/engine-room.ts'
 import { type Figure, show } from '../figure.ts'
 import { median, timed } from '../statistics.ts'
 import { fullBlocks } from './view-room.ts'

@@ -1,9 +1,9 @@
 /** Stores with the engine of Views over blocks shaped like those of mainnet, and the processor time that they take. */
 import { readdirSync, readFileSync } from 'node:fs'
+import type { ViewState } from '../../../src/host/views/engine/view-engine.ts'
 import type { HostedView } from '../../../src/host/views/hosted-view.ts'
-import type { ViewState } from '../../../src/host/views/view-engine.ts'
 import type { SealedBlockToStore } from '../../../src/store/store.ts'
-import { hostedView, openEngineRoom } from '../../host/views/support/engine-room.ts'
+import { hostedView, openEngineRoom } from '../../host/views/engine/support/engine-room.ts'
 import { chainBlocks, shapes } from '../../support/chain/block-factory.ts'
 import { storableBlock } from '../../support/chain/store-blocks.ts'
 import { createSeededRandom } from '../../support/seeded-random.ts'

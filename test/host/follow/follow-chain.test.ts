@@ -12,7 +12,7 @@ import {
 } from '../../support/chain/block-factory.ts'
 import { storableBlock } from '../../support/chain/store-blocks.ts'
 import { viewBlock } from '../../support/view-rows.ts'
-import { engineChain } from '../views/support/engine-room.ts'
+import { engineChain } from '../views/engine/support/engine-room.ts'
 import {
   hasSigned,
   heights,

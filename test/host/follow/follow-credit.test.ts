@@ -13,7 +13,7 @@ import { channelProtocol } from '../../../src/p2p/streams/channels.ts'
 import { testNetwork, until } from '../../support/p2p-room.ts'
 import { lengthPrefixed, openRawPeer } from '../../support/raw-peer.ts'
 import { viewBlock } from '../../support/view-rows.ts'
-import { engineChain } from '../views/support/engine-room.ts'
+import { engineChain } from '../views/engine/support/engine-room.ts'
 import { heights, kinds, logs, stored, trustRows } from './support/follow-checks.ts'
 import { type FollowRoom, openFollowRoom } from './support/follow-room.ts'
 

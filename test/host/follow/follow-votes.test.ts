@@ -4,7 +4,7 @@ import { describe, it } from 'node:test'
 import type { RowStatement } from '../../../src/row-votes/row-statement.ts'
 import { signSeal, testNetwork, testSigner } from '../../support/chain/sealed-blocks.ts'
 import { signedLeaves } from '../../support/signed-statements.ts'
-import { engineChain } from '../views/support/engine-room.ts'
+import { engineChain } from '../views/engine/support/engine-room.ts'
 import { hasSigned, heights, kinds, logs, untilSigned } from './support/follow-checks.ts'
 import { type FollowRoom, openFollowRoom } from './support/follow-room.ts'
 

@@ -5,7 +5,7 @@ import { describe, it } from 'node:test'
 import { followLimits } from '../../../src/follow/follow-limits.ts'
 import { encodeHostFrame } from '../../../src/follow/host-frames.ts'
 import { viewBlock } from '../../support/view-rows.ts'
-import { engineChain, hostedView } from '../views/support/engine-room.ts'
+import { engineChain, hostedView } from '../views/engine/support/engine-room.ts'
 import {
   hasSigned,
   heights,

@@ -8,7 +8,7 @@ import { testNetwork } from '../../support/chain/sealed-blocks.ts'
 import { openHostInProcess } from '../../support/host-in-process.ts'
 import { openRoom, until } from '../../support/p2p-room.ts'
 import { testDirectory } from '../../support/test-store.ts'
-import { engineChain } from '../views/support/engine-room.ts'
+import { engineChain } from '../views/engine/support/engine-room.ts'
 import { openFollowClient } from './support/follow-client.ts'
 
 const token = 'admin'

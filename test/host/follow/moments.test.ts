@@ -6,7 +6,7 @@ import type { StoreReader } from '../../../src/store/store.ts'
 import { namedHash } from '../../support/chain/opaque-blocks.ts'
 import { opaqueStatement } from '../../support/row-statements.ts'
 import { openTestStore } from '../../support/test-store.ts'
-import { hostedView } from '../views/support/engine-room.ts'
+import { hostedView } from '../views/engine/support/engine-room.ts'
 
 /** Moments of a store at a clock of the test; `passing` passes time as a use runs. */
 async function openMoments(

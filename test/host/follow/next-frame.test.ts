@@ -12,7 +12,7 @@ import type { HeightRanges } from '../../../src/primitives/height-ranges.ts'
 import type { Snapshot } from '../../../src/store/store.ts'
 import { namedHash, opaqueBlock } from '../../support/chain/opaque-blocks.ts'
 import { openTestStore } from '../../support/test-store.ts'
-import { hostedView } from '../views/support/engine-room.ts'
+import { hostedView } from '../views/engine/support/engine-room.ts'
 
 const template = hostedView()
 const viewOf = (name: string): HostedView => ({ ...template, id: namedHash(name), name })

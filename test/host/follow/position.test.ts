@@ -14,7 +14,7 @@ import {
 import type { Snapshot, StoreWriter } from '../../../src/store/store.ts'
 import { namedHash, opaqueBlock } from '../../support/chain/opaque-blocks.ts'
 import { openTestStore } from '../../support/test-store.ts'
-import { hostedView } from '../views/support/engine-room.ts'
+import { hostedView } from '../views/engine/support/engine-room.ts'
 
 const view = hostedView()
 const heights = (from: number, to: number): number[] =>

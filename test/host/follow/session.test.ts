@@ -22,7 +22,7 @@ import { streamFailure } from '../../../src/p2p/streams/frame-stream.ts'
 import { opaqueBlock, opaqueSeal } from '../../support/chain/opaque-blocks.ts'
 import { openTestStore } from '../../support/test-store.ts'
 import { viewBlock } from '../../support/view-rows.ts'
-import { hostedView } from '../views/support/engine-room.ts'
+import { hostedView } from '../views/engine/support/engine-room.ts'
 import { trustRows } from './support/follow-checks.ts'
 
 const view = hostedView()

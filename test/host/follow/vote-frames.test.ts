@@ -17,7 +17,7 @@ import {
 import { namedHash, opaqueBlock, opaqueSeal } from '../../support/chain/opaque-blocks.ts'
 import { opaqueStatement } from '../../support/row-statements.ts'
 import { openTestStore } from '../../support/test-store.ts'
-import { hostedView } from '../views/support/engine-room.ts'
+import { hostedView } from '../views/engine/support/engine-room.ts'
 
 const height = 5
 const { hash } = opaqueBlock(height).header

@@ -6,7 +6,7 @@ import { encodeHostFrame, type WelcomedView } from '../../../src/follow/host-fra
 import { welcomeFrames } from '../../../src/host/follow/welcome.ts'
 import { viewLimits } from '../../../src/views/view.ts'
 import { namedHash } from '../../support/chain/opaque-blocks.ts'
-import { hostedView } from '../views/support/engine-room.ts'
+import { hostedView } from '../views/engine/support/engine-room.ts'
 import { openFollowRoom } from './support/follow-room.ts'
 
 /** The longest SDL that a View may have. */

@@ -12,7 +12,7 @@ import { maxLeaves, type ViewLeaf } from '../../../src/row-votes/view-leaf.ts'
 import type { Snapshot } from '../../../src/store/store.ts'
 import { namedHash } from '../../support/chain/opaque-blocks.ts'
 import { opaqueStatement } from '../../support/row-statements.ts'
-import { hostedView } from '../views/support/engine-room.ts'
+import { hostedView } from '../views/engine/support/engine-room.ts'
 
 const own = '02'.repeat(33)
 const hash = namedHash('main:5')

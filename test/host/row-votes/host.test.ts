@@ -11,7 +11,7 @@ import { openHostInProcess } from '../../support/host-in-process.ts'
 import { until } from '../../support/p2p-room.ts'
 import { signedLeaves } from '../../support/signed-statements.ts'
 import { testDirectory } from '../../support/test-store.ts'
-import { engineChain } from '../views/support/engine-room.ts'
+import { engineChain } from '../views/engine/support/engine-room.ts'
 
 const token = 'admin'
 const blocks = engineChain(9)

@@ -19,7 +19,7 @@ import { createSeededRandom } from '../../support/seeded-random.ts'
 import { openTestStore, testDirectory } from '../../support/test-store.ts'
 import { viewBlock } from '../../support/view-rows.ts'
 import { trustRows } from '../follow/support/follow-checks.ts'
-import { engineChain, hostedView } from '../views/support/engine-room.ts'
+import { engineChain, hostedView } from '../views/engine/support/engine-room.ts'
 import { hostSigner, openSigningRoom, type SigningRoom } from './support/signing-room.ts'
 
 const heights = (count: number, from = 100): number[] =>

@@ -4,7 +4,7 @@ import { describe, type TestContext, test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import type { HostedView } from '../../../src/host/views/hosted-view.ts'
 import { at, buildLens, byteOfItem, item, op } from '../../lens/support/lens.ts'
-import { engineChain, hostedView } from '../views/support/engine-room.ts'
+import { engineChain, hostedView } from '../views/engine/support/engine-room.ts'
 import { openStreamRoom } from './support/stream-room.ts'
 
 type LensParts = Parameters<typeof buildLens>[0]

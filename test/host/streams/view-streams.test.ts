@@ -11,7 +11,7 @@ import { createChain } from '../../support/chain/block-factory.ts'
 import { testNetwork } from '../../support/chain/sealed-blocks.ts'
 import { storableBlock } from '../../support/chain/store-blocks.ts'
 import { metricValue } from '../../support/metric-value.ts'
-import { engineChain, hostedView } from '../views/support/engine-room.ts'
+import { engineChain, hostedView } from '../views/engine/support/engine-room.ts'
 import { openStreamRoom } from './support/stream-room.ts'
 
 const identity = buildLens()

@@ -1,12 +1,12 @@
 /** Views and checks for tests of followers. */
 import assert from 'node:assert/strict'
+import { encodeViewRecord, viewRecordName } from '../../../../src/host/views/engine/view-record.ts'
 import type { HostedView } from '../../../../src/host/views/hosted-view.ts'
-import { encodeViewRecord, viewRecordName } from '../../../../src/host/views/view-record.ts'
 import { runtimeVersion } from '../../../../src/lens/program/run-limits.ts'
 import type { StoreWriter } from '../../../../src/store/store.ts'
 import { until } from '../../../support/p2p-room.ts'
 import { hostSigner } from '../../row-votes/support/signing-room.ts'
-import { hostedView } from '../../views/support/engine-room.ts'
+import { hostedView } from '../../views/engine/support/engine-room.ts'
 import type { FollowClient, FollowedRows } from './follow-client.ts'
 import type { FollowRoom } from './follow-room.ts'
 

@@ -11,7 +11,7 @@ import { testNetwork } from '../../../support/chain/sealed-blocks.ts'
 import { metricValue } from '../../../support/metric-value.ts'
 import { connect, openRoom, type TestRoom } from '../../../support/p2p-room.ts'
 import { hostSigner } from '../../row-votes/support/signing-room.ts'
-import { type EngineRoom, openEngineRoom } from '../../views/support/engine-room.ts'
+import { type EngineRoom, openEngineRoom } from '../../views/engine/support/engine-room.ts'
 import { type FollowClient, openFollowClient } from './follow-client.ts'
 
 export const proof: Uint8Array = Buffer.from('the proof of the Host')

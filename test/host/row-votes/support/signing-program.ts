@@ -4,7 +4,7 @@
  */
 import { writeSync } from 'node:fs'
 import process from 'node:process'
-import { engineChain, hostedView } from '../../views/support/engine-room.ts'
+import { engineChain, hostedView } from '../../views/engine/support/engine-room.ts'
 import { openSigningRoom } from './signing-room.ts'
 
 const [, , path = '', blocks = '0'] = process.argv

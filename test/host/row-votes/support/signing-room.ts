@@ -5,7 +5,7 @@ import type { HostedView } from '../../../../src/host/views/hosted-view.ts'
 import type { DigestSigner } from '../../../../src/identity/signature.ts'
 import type { RowStatement } from '../../../../src/row-votes/row-statement.ts'
 import { testNetwork, testSigner } from '../../../support/chain/sealed-blocks.ts'
-import { type EngineRoom, openEngineRoom } from '../../views/support/engine-room.ts'
+import { type EngineRoom, openEngineRoom } from '../../views/engine/support/engine-room.ts'
 
 /** The key of the Host. */
 export const hostSigner: DigestSigner = testSigner('the Host')

@@ -8,7 +8,7 @@ import type { HostedView } from '../../../../src/host/views/hosted-view.ts'
 import { openTestGraphql } from '../../../graphql/support/graphql-room.ts'
 import { testNetwork } from '../../../support/chain/sealed-blocks.ts'
 import { testDirectory } from '../../../support/test-store.ts'
-import { type EngineRoom, openEngineRoom } from '../../views/support/engine-room.ts'
+import { type EngineRoom, openEngineRoom } from '../../views/engine/support/engine-room.ts'
 
 /** The data of an answer; tests know what they asked for. */
 // biome-ignore lint/suspicious/noExplicitAny: the shape follows from the query text

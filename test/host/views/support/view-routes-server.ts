@@ -1,8 +1,8 @@
 /** The routes of Views over HTTP, with an engine that computes nothing and notes what it is asked for. */
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
+import type { ViewEngine, ViewState } from '../../../../src/host/views/engine/view-engine.ts'
 import { openViewBook } from '../../../../src/host/views/view-book.ts'
-import type { ViewEngine, ViewState } from '../../../../src/host/views/view-engine.ts'
 import { viewRoutes } from '../../../../src/host/views/view-routes.ts'
 import { type HostViews, openViews } from '../../../../src/host/views/views.ts'
 import { openHttpServer } from '../../../../src/service/health/http-server.ts'
