@@ -140,8 +140,8 @@ export interface GapReport {
 
 /**
  * How a View stands: `waiting` for its modules or its first block, `backfilling` stored blocks while the head goes on,
- * `live` with all of them done, `lagging` where blocks come faster than it gets done, `failed` where blocks failed,
- * `quarantined` after too many failures, `foreign` for a View of another chain.
+ * `live` with all of them done, `lagging` where blocks come faster than it gets done, `failed` where blocks failed and
+ * no others are left, or none went well, `quarantined` after too many failures, `foreign` for a View of another chain.
  */
 export type ViewStateName =
   | 'waiting'

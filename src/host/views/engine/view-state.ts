@@ -25,11 +25,13 @@ export function describeState(standing: Standing, snapshot: Snapshot, facts: Wor
   const blocksFailed = countHeights(
     intersectHeights(snapshot.viewFailures(view.slot), facts.visible),
   )
-  const isWaiting = !isReady || (done.length === 0 && blocksFailed === 0)
+  const isAnyDone = done.length > 0
+  const isWaiting = !isReady || (!isAnyDone && blocksFailed === 0)
   const quarantined = quarantine.reason()
+  const isQuarantined = quarantined !== null
   const lastFailure = isReady && blocksFailed > 0 ? setbacks.lastFailure(snapshot) : null
   return {
-    name: stateName({ isQuarantined: quarantined !== null, isWaiting, backlog, blocksFailed }),
+    name: stateName({ isQuarantined, isWaiting, isAnyDone, backlog, blocksFailed }),
     ...snapshot.viewSize(view.slot),
     done,
     rowsFrom: snapshot.viewFrom(view.slot) || null,

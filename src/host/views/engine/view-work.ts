@@ -124,16 +124,20 @@ function take(heights: Iterable<number>, limit: number): number[] {
 export function stateName({
   isQuarantined,
   isWaiting,
+  isAnyDone,
   backlog,
   blocksFailed,
 }: {
   readonly isQuarantined: boolean
   readonly isWaiting: boolean
+  /** Whether any block went well: where none did, the lenses are at fault rather than slow. */
+  readonly isAnyDone: boolean
   readonly backlog: Backlog
   readonly blocksFailed: number
 }): ViewStateName {
   if (isQuarantined) return 'quarantined'
   if (isWaiting) return 'waiting'
+  if (blocksFailed > 0 && !isAnyDone) return 'failed'
   if (isLagging(backlog)) return 'lagging'
   if (backlog.backfill > 0) return 'backfilling'
   return blocksFailed > 0 ? 'failed' : 'live'

@@ -66,7 +66,13 @@ test('a View waits until it is known what is stored of it, and a block is done o
     stateOf({ done: [[12, 12]] }),
     stateOf({ failed: [[12, 12]] }),
   ].map(({ name }) => name)
-  assert.deepEqual(names, ['waiting', 'waiting', 'backfilling', 'backfilling'])
+  assert.deepEqual(names, ['waiting', 'waiting', 'backfilling', 'failed'])
+})
+
+test('a View is failed while none of its blocks went well, though others wait to be tried', () => {
+  const [done, failed] = [[[13, 13]], [[12, 12]]] as const
+  assert.equal(stateOf({ failed }).name, 'failed')
+  assert.equal(stateOf({ failed, done }).name, 'backfilling')
 })
 
 test('blocks have failed of a View as long as they are stored', () => {

@@ -133,6 +133,7 @@ describe('what a View is called', () => {
     stateName({
       isQuarantined: false,
       isWaiting: false,
+      isAnyDone: true,
       backlog: { live: 0, backfill: 0 },
       blocksFailed: 0,
       ...more,
@@ -148,6 +149,15 @@ describe('what a View is called', () => {
     ]
     const names = worse.map((_, index) => named(Object.assign({}, ...worse.slice(0, index + 1))))
     assert.deepEqual(names, ['failed', 'backfilling', 'lagging', 'waiting', 'quarantined'])
+  })
+
+  it('is failed while blocks failed and none went well, however many wait', () => {
+    const nothing = { isAnyDone: false, blocksFailed: 1 }
+    assert.equal(named({ ...nothing, backlog: { live: 17, backfill: 1 } }), 'failed')
+    assert.equal(named({ ...nothing, backlog: { live: 0, backfill: 1 } }), 'failed')
+    assert.equal(named({ isAnyDone: false, backlog: { live: 17, backfill: 1 } }), 'lagging')
+    assert.equal(named({ ...nothing, isWaiting: true }), 'waiting')
+    assert.equal(named({ ...nothing, isQuarantined: true }), 'quarantined')
   })
 
   it('is live while at most 16 new blocks wait, and lagging from the next', () => {
