@@ -53,6 +53,8 @@ interface PendingJob {
 export interface LensJobs {
   readonly waiting: number
   readonly running: number
+  /** Views of jobs that are under way, each once, for the log: at most 8 of them. */
+  viewsUnderWay(): string[]
   /** Whether a job of such a View waits. */
   isWaiting(matches: (view: string) => boolean): boolean
   /** @throws ServiceError `LENS_BUSY` where too much of the View waits. */
@@ -85,6 +87,8 @@ const defaultProcessorMs = 2_000
 const defaultWallMs = 10_000
 /** How much later than the thread's own limit a job is taken for lost. */
 const silenceMs = 5_000
+/** Views that the log names: there may be as many as threads. */
+const maxNamed = 8
 
 interface State {
   readonly parts: Parts
@@ -112,6 +116,8 @@ export function createLensJobs(threads: number, parts: Parts): LensJobs {
     get running() {
       return state.running.size
     },
+    viewsUnderWay: () =>
+      [...new Set([...state.running.values()].map(({ view }) => view))].slice(0, maxNamed),
     isWaiting: (matches) =>
       state.suspects.some(({ view }) => matches(view)) || state.scheduler.isWaiting(matches),
     add: (job) => add(state, job),

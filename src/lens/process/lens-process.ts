@@ -238,7 +238,7 @@ function ended(state: State, reason: string, output: string): void {
   if (isOrderly) parts.log.debug({ cause }, 'lens process ended to free its memory')
   else
     parts.log.warn(
-      { reason, cause, jobs: jobs.running, output, err: death },
+      { reason, cause, jobs: jobs.running, views: jobs.viewsUnderWay(), output, err: death },
       'lens process ended; it is started again',
     )
   if (!isOrderly) state.failures += 1

@@ -137,6 +137,18 @@ describe('a job is sent to its thread', () => {
   })
 })
 
+test('Views of jobs under way are named once each, the first 8 of them', (t) => {
+  const { add, finish, jobs } = openJobs(t, 10)
+  for (const view of ['a', 'a', 'b']) void add(view)
+  assert.deepEqual(jobs.viewsUnderWay(), ['a', 'b'])
+  for (const view of ['c', 'd', 'e', 'f', 'g', 'h']) void add(view)
+  assert.deepEqual(jobs.viewsUnderWay(), ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'])
+  void add('i')
+  assert.deepEqual(jobs.viewsUnderWay(), ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'])
+  finish(2, 3, result)
+  assert.deepEqual(jobs.viewsUnderWay(), ['a', 'c', 'd', 'e', 'f', 'g', 'h', 'i'])
+})
+
 test('the View whose job took the least processor time is next', (t) => {
   const { add, finish, sent } = openJobs(t)
   for (const view of ['slow', 'slow', 'quick']) void add(view)

@@ -175,14 +175,15 @@ describe('where the process dies', () => {
     assert.equal(lenses.ends(), 1)
     assert.equal(await lenses.metric('viewmesh_lens_process_restarts_total'), 1)
     assert.equal(await lenses.metric('viewmesh_lens_jobs_total', { outcome: 'died' }), 1)
-    const { msg, reason, cause, jobs, output } = lenses.warnings[0] ?? {}
+    const { msg, reason, cause, jobs, views, output } = lenses.warnings[0] ?? {}
     assert.deepEqual(
-      { msg, reason, cause, jobs, output },
+      { msg, reason, cause, jobs, views, output },
       {
         msg: 'lens process ended; it is started again',
         reason: 'SIGKILL',
         cause: null,
         jobs: 1,
+        views: ['identity'],
         output: '',
       },
     )
