@@ -56,7 +56,7 @@ export const errorCodes = {
   GRAPHQL_TIME_LIMIT: 'A query takes longer than one request may.',
   GRAPHQL_VIEW_BUSY: 'As many queries compute Views as may at once.',
   GRAPHQL_VIEW_FAILED:
-    'A View was queried for a block at which it failed, or failed while it was computed for a query.',
+    'A View was queried for a block at which it failed, or which it does not try as it is quarantined, or it failed while it was computed for a query.',
   GRAPHQL_VIEW_GONE: 'A View was removed while a client was subscribed to its rows.',
   GRAPHQL_VIEW_LIMIT:
     'A View that is computed for a query took more time, memory, rows or bytes than it may.',

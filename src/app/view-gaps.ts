@@ -7,6 +7,7 @@ import { firstStored } from './disk-bound.ts'
 export const appGaps: ViewGaps = {
   help: 'app.state() says which blocks are stored, and how the View and its Hosts stand.',
   missingOf,
+  quarantineOf: () => null,
 }
 
 /** A View begins at the first height of which it has something; from there on it should have what any View has, and more. */

@@ -6,12 +6,14 @@ import { type Graphql, openGraphql } from '../graphql/graphql.ts'
 import { playgroundRoutes } from '../graphql/http/playground.ts'
 import { graphqlRoutes } from '../graphql/http/route.ts'
 import { defaultSubscriptionLimits, openSubscriptions } from '../graphql/http/subscriptions.ts'
+import { hostGaps } from '../graphql/rows/missing-rows.ts'
 import { openHttpServer } from '../service/health/http-server.ts'
 import { graphqlLimits } from '../service/settings/graphql-limits.ts'
 import type { StoreReader } from '../store/store.ts'
 import { type HostSettings, playgroundListen } from './config.ts'
 import type { ViewsFolder } from './folder/views-folder.ts'
 import type { HostRegistry } from './registry/host-registry.ts'
+import { readQuarantine } from './views/engine/view-record.ts'
 import { viewRoutes } from './views/view-routes.ts'
 import type { HostViews } from './views/views.ts'
 
@@ -40,7 +42,10 @@ export function openHostGraphql(
   parts: GraphqlParts,
 ): Graphql {
   return openGraphql(
-    { network, limits: graphqlLimits(settings), collections: hostCollections },
+    {
+      ...{ network, limits: graphqlLimits(settings), collections: hostCollections },
+      viewGaps: { ...hostGaps, quarantineOf: readQuarantine },
+    },
     parts,
   )
 }

@@ -30,8 +30,28 @@ export interface MissingBlocks {
 export interface ViewGaps {
   /** Those that a View should have as things are stored, by its slot. */
   missingOf(snapshot: Snapshot, slot: number): MissingBlocks
+  /** Why none of them comes until somebody acts; null where they may come by themselves. */
+  quarantineOf(snapshot: Snapshot, view: KeptRows): ViewQuarantine | null
   /** The sentence of refused queries that says where to see how Views stand. */
   readonly help: string
+}
+
+/** Whose rows they are: the long ID of the View, and their place in the store. */
+interface KeptRows {
+  readonly id: string
+  readonly slot: number
+}
+
+/** Why a View is left alone after failures. */
+export interface ViewQuarantine {
+  /** One of the codes of errors. */
+  readonly code: string
+  /** What happened. */
+  readonly message: string
+  /** What to do; left out where the message says it. */
+  readonly remedy?: string
+  /** The height that failed; null where no block is to blame. */
+  readonly block: number | null
 }
 
 export const nothingMissing: MissingBlocks = { notDone: [], failed: [], lost: [] }
@@ -54,6 +74,8 @@ export interface IncompleteView {
    */
   readonly blocksUnattested?: number
   readonly unattested?: readonly Range[]
+  /** Why those of `left` do not come until somebody acts; set where the View is left alone after failures. */
+  readonly quarantine?: ViewQuarantine
 }
 
 interface Range {
@@ -64,9 +86,8 @@ interface Range {
 /** Ranges that an answer names of each kind. */
 const maxRanges = 100
 
-interface AskedView {
+interface AskedView extends KeptRows {
   readonly name: string
-  readonly slot: number
 }
 
 /** What the Views of one request lack; worked out once for each View. */
@@ -75,6 +96,8 @@ export interface MissingRows {
   readonly help: string
   /** Of all stored blocks, by the slot of the View. */
   of(slot: number): MissingBlocks
+  /** As in `ViewGaps`. */
+  quarantineOf(view: KeptRows): ViewQuarantine | null
   /** Notes that the answer may be about these heights of a View. */
   note(view: AskedView, heights: HeightRanges): void
   /** Notes that the answer does not have the rows of a View of a block, since that has too few attestations. */
@@ -84,29 +107,35 @@ export interface MissingRows {
 }
 
 /** Nothing is read before a View is asked about. */
-export function createMissingRows(snapshot: Snapshot, { help, missingOf }: ViewGaps): MissingRows {
+export function createMissingRows(snapshot: Snapshot, gaps: ViewGaps): MissingRows {
   const known = new Map<number, MissingBlocks>()
   const asked = new Map<number, Asked>()
-  const askedOf = ({ name, slot }: AskedView): Asked => {
-    const before = asked.get(slot) ?? { name, slot, heights: [], leftOut: new Set() }
+  const askedOf = ({ id, name, slot }: AskedView): Asked => {
+    const before = asked.get(slot) ?? { id, name, slot, heights: [], leftOut: new Set() }
     asked.set(slot, before)
     return before
   }
   const of = (slot: number): MissingBlocks => {
-    const blocks = known.get(slot) ?? missingOf(snapshot, slot)
+    const blocks = known.get(slot) ?? gaps.missingOf(snapshot, slot)
     known.set(slot, blocks)
     return blocks
   }
+  const quarantineOf = (view: KeptRows): ViewQuarantine | null => gaps.quarantineOf(snapshot, view)
+  const lackOf = (view: Asked): IncompleteView => {
+    const lack = within(view, of(view.slot))
+    const quarantine = lack.blocksLeft > 0 ? quarantineOf(view) : null
+    return quarantine === null ? lack : { ...lack, quarantine }
+  }
   return {
-    help,
+    help: gaps.help,
     of,
+    quarantineOf,
     note(view, more) {
       const before = askedOf(view)
       before.heights = uniteHeights([...before.heights, ...more])
     },
     leaveOut: (view, height) => void askedOf(view).leftOut.add(height),
-    incomplete: () =>
-      [...asked.values()].map((view) => within(view, of(view.slot))).filter(isIncomplete),
+    incomplete: () => [...asked.values()].map(lackOf).filter(isIncomplete),
   }
 }
 
@@ -142,10 +171,11 @@ const unattested = (heights: HeightRanges) => ({
 
 const toRange = ([from, to]: HeightRange): Range => ({ from, to })
 
-/** At a Host, which stores blocks and computes their rows. */
+/** At a Host, which stores blocks and computes their rows, and says itself which Views it leaves alone. */
 export const hostGaps: ViewGaps = {
   help: 'GET /api/v0/views/{id} says which blocks are done, how the View stands, and what to do.',
   missingOf: missingOfStored,
+  quarantineOf: () => null,
 }
 
 function missingOfStored(snapshot: Snapshot, slot: number): MissingBlocks {

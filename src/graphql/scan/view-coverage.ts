@@ -11,9 +11,10 @@ import {
 } from '../../primitives/height-ranges.ts'
 import { decodeFailure } from '../../views/block-rows.ts'
 import { refusal } from '../budget/limits.ts'
-import type { Entity } from '../catalog/entity.ts'
+import type { Entity, ViewSource } from '../catalog/entity.ts'
 import type { FilterCondition, ValueCondition } from '../filter/condition.ts'
 import type { Session } from '../rows/block-view.ts'
+import type { ViewQuarantine } from '../rows/missing-rows.ts'
 import type { ViewRows } from '../rows/view-rows.ts'
 import { type Hint, hintOf } from './index-hint.ts'
 import { charge, hashCost } from './lookup-cost.ts'
@@ -32,7 +33,7 @@ interface Reach {
 export async function checkCoverage(
   session: Session,
   entity: Entity,
-  view: ViewRows,
+  view: ViewSource,
   condition: FilterCondition,
 ): Promise<void> {
   if (session.missing === null) return
@@ -50,7 +51,11 @@ export async function checkCoverage(
   const [notDone] = intersectHeights(missing.notDone, heights)
   if (failed !== undefined) throw failedBlock(session, view, failed[0], help)
   const [lost] = intersectHeights(missing.lost, heights)
-  if (notDone !== undefined) throw notStored(view.name, notDone[0], help)
+  if (notDone !== undefined) {
+    const quarantine = session.missing.quarantineOf(view)
+    if (quarantine !== null) throw leftAlone(view, notDone[0], quarantine, help)
+    throw notStored(view.name, notDone[0], help)
+  }
   if (lost !== undefined) throw notKept(view.name, lost[0], help)
 }
 
@@ -70,6 +75,22 @@ function failedBlock(
     'GRAPHQL_VIEW_FAILED',
     `The View ${name} failed at block ${height}, so that it has no rows of it: ${why}.`,
     help,
+  )
+}
+
+/** Such rows do not come by themselves, so that nobody is told to wait for them. */
+function leftAlone(
+  { id, name }: ViewSource,
+  height: number,
+  { message, block, remedy = 'Mend the View and deploy it anew.' }: ViewQuarantine,
+  help: string,
+): Error {
+  const where = block === null ? '' : ` at block ${block}`
+  const retry = `POST /api/v0/views/${id}/retry with the admin token of the Host ends the quarantine.`
+  return refusal(
+    'GRAPHQL_VIEW_FAILED',
+    `The View ${name} has no rows of block ${height}, as it is quarantined since it failed${where}: ${message}.`,
+    `${remedy} ${retry} ${help}`,
   )
 }
 

@@ -68,12 +68,15 @@ const everyOther = (from: number, count: number): number[] =>
   Array.from({ length: count }, (_, index) => from + 2 * index)
 const rangesOf = (heights: readonly number[]) => heights.map((one) => ({ from: one, to: one }))
 
-const first = { name: 'First', slot: 1 }
-const second = { name: 'Second', slot: 2 }
+const viewOf = (name: string, slot: number) => ({ id: `0x${slot}`, name, slot })
+const first = viewOf('First', 1)
+const second = viewOf('Second', 2)
 const none = { blocksLeft: 0, blocksFailed: 0, blocksLost: 0, left: [], failed: [], lost: [] }
 
+const quarantine = { code: 'LENS_TRAPPED', message: 'lens 1 trapped', block: 8 }
+
 /** A request to a Host that lacks these blocks of each View. */
-function requestOf(missing: Partial<MissingBlocks>) {
+function requestOf(missing: Partial<MissingBlocks>, quarantined?: string) {
   const asked: number[] = []
   const gaps = {
     help: 'See there.',
@@ -81,6 +84,8 @@ function requestOf(missing: Partial<MissingBlocks>) {
       asked.push(slot)
       return { ...nothingMissing, ...missing }
     },
+    quarantineOf: (_: Snapshot, { id }: { readonly id: string }) =>
+      id === quarantined ? quarantine : null,
   }
   return { asked, request: createMissingRows({} as Snapshot, gaps) }
 }
@@ -90,8 +95,8 @@ test('an answer names what it lacks of each View among the heights that it may b
   request.note(second, [[8, 11]])
   request.note(first, [[28, 40]])
   request.note(second, [[1, 2]])
-  request.note({ name: 'Third', slot: 3 }, [[10, 10]])
-  request.note({ name: 'Fourth', slot: 4 }, [[9, 11]])
+  request.note(viewOf('Third', 3), [[10, 10]])
+  request.note(viewOf('Fourth', 4), [[9, 11]])
   const left = [
     { from: 1, to: 2 },
     { from: 8, to: 9 },
@@ -107,6 +112,22 @@ test('an answer names what it lacks of each View among the heights that it may b
   assert.equal(request.incomplete()[1]?.blocksLeft, 9)
   assert.deepEqual(asked, [2, 1, 3, 4], 'worked out once for each View')
   assert.equal(request.help, 'See there.')
+})
+
+test('an answer says why rows of a View do not come by themselves, where it lacks such rows', () => {
+  const { request } = requestOf({ notDone: [[1, 9]], failed: [[11, 11]] }, second.id)
+  request.note(first, [[9, 9]])
+  request.note(second, [[9, 9]])
+  const lack = { ...none, blocksLeft: 1, left: rangesOf([9]) }
+  assert.deepEqual(request.incomplete(), [
+    { ...lack, name: 'First' },
+    { ...lack, name: 'Second', quarantine },
+  ])
+  const { request: other } = requestOf({ notDone: [[1, 9]], failed: [[11, 11]] }, second.id)
+  other.note(second, [[10, 11]])
+  assert.deepEqual(other.incomplete(), [
+    { ...none, name: 'Second', blocksFailed: 1, failed: rangesOf([11]) },
+  ])
 })
 
 test('an answer names 100 ranges of each kind at most, the lowest, and counts all blocks', () => {

@@ -9,6 +9,7 @@ import {
   createMissingRows,
   type MissingBlocks,
   nothingMissing,
+  type ViewQuarantine,
 } from '../../../src/graphql/rows/missing-rows.ts'
 import { checkCoverage } from '../../../src/graphql/scan/view-coverage.ts'
 import { allHeights, type HeightRanges } from '../../../src/primitives/height-ranges.ts'
@@ -48,6 +49,7 @@ const other = asked('n', '_eq', 7)
 async function check(
   condition: FilterCondition,
   lacks = missing,
+  quarantine: ViewQuarantine | null = null,
 ): Promise<{ found: readonly HeightRanges[] | string; cost: number }> {
   const noted: HeightRanges[] = []
   const budget = createTestBudget()
@@ -57,7 +59,12 @@ async function check(
       heightOf: (hash: string) => [3, 10, 20, 30].find((height) => hashOf(height) === hash),
     },
   }
-  const gaps = { help: 'See there.', missingOf: () => lacks }
+  const gaps = {
+    help: 'See there.',
+    missingOf: () => lacks,
+    quarantineOf: (_: unknown, { id, slot }: { readonly id: string; readonly slot: number }) =>
+      id === served.id && slot === served.slot ? quarantine : null,
+  }
   const note = (_: unknown, heights: HeightRanges) => noted.push(heights)
   const session = {
     ...{ budget, snapshot },
@@ -141,4 +148,21 @@ test('where nothing is missing nothing is looked up, and where no such thing is 
     assert.deepEqual(await check(other, some), { found: everywhere, cost: 1 })
   const session = { missing: null } as unknown as Session
   await checkCoverage(session, entity, view, number('_eq', 10))
+})
+
+test('a block of a quarantined View that was not done is refused with the reason and the remedy', async () => {
+  const trapped = { code: 'LENS_TRAPPED', message: 'lens 1 trapped', remedy: 'Correct it.' }
+  const ten = number('_eq', 10)
+  const retry = `POST /api/v0/views/${served.id}/retry with the admin token of the Host ends the quarantine. See there.`
+  assert.equal(
+    (await check(ten, missing, { ...trapped, block: 9 })).found,
+    `The View Counted has no rows of block 10, as it is quarantined since it failed at block 9: lens 1 trapped. Correct it. ${retry}`,
+  )
+  const unloaded = { code: 'LENS_MODULE_REFUSED', message: 'it is no module', block: null }
+  assert.equal(
+    (await check(ten, missing, unloaded)).found,
+    `The View Counted has no rows of block 10, as it is quarantined since it failed: it is no module. Mend the View and deploy it anew. ${retry}`,
+  )
+  assert.equal((await check(number('_eq', 3), missing, unloaded)).found, lost)
+  assert.equal((await check(number('_eq', 20), missing, unloaded)).found, failed)
 })

@@ -1,4 +1,5 @@
 /** What the engine remembers of a View over restarts, beside rows and failures. */
+import { runtimeVersion } from '../../../lens/program/run-limits.ts'
 import { encodeJsonRecord, readJsonRecord } from '../../../store/json-record.ts'
 import type { Snapshot } from '../../../store/store.ts'
 import type { HostedView } from '../hosted-view.ts'
@@ -34,4 +35,13 @@ export function readViewRecord(
 ): ViewRecord | null {
   const record = readJsonRecord<ViewRecord>(snapshot, viewRecordName(id))
   return record !== null && (record.slot ?? slot) === slot ? record : null
+}
+
+/** Why a View is left alone, as it is remembered; what another version of the runtime remembers is tried again. */
+export function readQuarantine(
+  snapshot: Snapshot,
+  view: Pick<HostedView, 'id' | 'slot'>,
+): ViewFailure | null {
+  const record = readViewRecord(snapshot, view)
+  return record?.runtime === runtimeVersion ? record.quarantine : null
 }
