@@ -49,7 +49,7 @@ interface ViewReport extends ViewHealthReport {
   readonly last_block: number | null
   /** Rows of lower heights went, since all took more than VIEW_MAX_BYTES; null where they did not. */
   readonly rows_from: number | null
-  /** Blocks that failed and are not tried again by themselves. */
+  /** Stored blocks that failed; those at a limit of time or of the lens process are tried again by themselves after 1 to 60 minutes. */
   readonly blocks_failed: number
   /** Milliseconds of processor time of a block, on average over the last ones; null before the first. */
   readonly cost_ms: number | null

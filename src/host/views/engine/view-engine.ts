@@ -28,7 +28,7 @@ export interface ViewState {
   readonly rowsFrom: number | null
   /** Stored heights that are not done and did not fail. */
   readonly blocksLeft: number
-  /** Blocks that failed and are not tried again by themselves. */
+  /** Stored blocks that failed, until they are tried again with success or go. */
   readonly blocksFailed: number
   /** Blocks in a second, lately; null while none is left to do. */
   readonly blocksPerSecond: number | null
