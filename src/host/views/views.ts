@@ -34,9 +34,9 @@ interface ViewReport extends ViewHealthReport {
   readonly registered_at: number | null
   /** Everything that wants it here. */
   readonly origins: readonly ViewOrigin[]
-  /** Rows that are stored. */
+  /** Rows that are stored. Pruned blocks are removed in groups of up to 16, and their rows count until then. */
   readonly rows: number
-  /** Bytes that the rows take in the store, compressed, with their index. */
+  /** Bytes that the rows take in the store, compressed, with their index; those of pruned blocks count as in `rows`. */
   readonly bytes: number
   /** Heights that are done, both ends included, lowest first. */
   readonly done: readonly {

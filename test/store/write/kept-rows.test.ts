@@ -246,3 +246,17 @@ function assertAsModel(store: StoreWriter, { kept, tail }: Model): void {
     assert.deepEqual(heightsOf(snapshot), stored)
   })
 }
+
+describe('rows of pruned blocks', () => {
+  it('are not seen, and count until their group of 16 blocks is removed', async (t) => {
+    const store = await storeWith(t, { retainBlocks: 30, retainRows: null }, 140)
+    const seen = () =>
+      store.reader.read((snapshot) => [
+        [...snapshot.viewHeights(slot, 0, 1e9, false)].length,
+        snapshot.viewSize(slot).rows,
+      ])
+    assert.deepEqual(seen(), [30, 45])
+    await put(store, 141, 141)
+    assert.deepEqual(seen(), [30, 30])
+  })
+})
