@@ -11,7 +11,7 @@ import { createInTurn } from '../primitives/in-turn.ts'
 import { encodeJsonRecord, readJsonRecord } from '../store/json-record.ts'
 import type { StoreWriter } from '../store/store.ts'
 import { servedNames } from '../views/names/served-names.ts'
-import { parseRowType, type RowType } from '../views/row-type.ts'
+import { parseRowType, type RowType } from '../views/rows/row-type.ts'
 
 /** A View whose rows can be read. */
 export interface KnownView {

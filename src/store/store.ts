@@ -11,7 +11,7 @@ import type { Seal } from '../primitives/seal.ts'
 import type { RowStatement } from '../row-votes/row-statement.ts'
 import type { RowVotes } from '../row-votes/row-votes.ts'
 import type { StatementExcerpt } from '../row-votes/statement-excerpt.ts'
-import type { PackedRows } from '../views/rows.ts'
+import type { PackedRows } from '../views/rows/rows.ts'
 import type { NeededTerms } from './needed-terms.ts'
 
 /** What is known of a stored block without opening its body. */

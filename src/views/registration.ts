@@ -1,7 +1,7 @@
 /** A View with who registered it and when: what its bytes say, checked as far as no schema and no module is needed. */
 import { ServiceError } from '../errors.ts'
 import { lensHash } from './lens-hash.ts'
-import { parseRowType, type RowType } from './row-type.ts'
+import { parseRowType, type RowType } from './rows/row-type.ts'
 import { lensArguments, type View } from './view.ts'
 import { viewIDs } from './view-id.ts'
 import { checkMaterializable, parseViewQuery, type ViewQuery } from './view-query.ts'

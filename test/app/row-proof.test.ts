@@ -11,8 +11,8 @@ import {
   type StatementExcerpt,
 } from '../../src/row-votes/statement-excerpt.ts'
 import type { ViewLeaf } from '../../src/row-votes/view-leaf.ts'
-import { rowID } from '../../src/views/row-id.ts'
-import type { PackedRows } from '../../src/views/rows.ts'
+import { rowID } from '../../src/views/rows/row-id.ts'
+import type { PackedRows } from '../../src/views/rows/rows.ts'
 import { namedHash } from '../support/chain/opaque-blocks.ts'
 import { signSeal, testSigner } from '../support/chain/sealed-blocks.ts'
 import { testNetwork } from '../support/p2p-room.ts'

@@ -55,14 +55,8 @@ export const ground: readonly string[] = [
 /** The rooms inside rooms. */
 export const innerFloors: Readonly<Record<string, Floors>> = {
   'src/primitives': ['.', 'body', ['index-terms', 'sealed-block'], 'vote-exchange'],
-  'src/views': [
-    ['names', 'source-text', 'row-limits'],
-    'row-type',
-    'row-values',
-    'row-codec',
-    'plain',
-    '.',
-  ],
+  'src/views': [['names', 'source-text'], 'rows', '.'],
+  'src/views/rows': ['row-limits', 'row-type', 'row-values', 'row-codec', 'plain', '.'],
   'src/store': ['needed-terms', 'store', 'json-record', 'disk', 'index', 'read', 'write'],
   'src/graphql': [
     'budget',

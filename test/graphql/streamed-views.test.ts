@@ -11,7 +11,7 @@ import {
   decodeStreamPiece,
   type StreamBlock,
   type StreamedRows,
-} from '../../src/views/streamed-rows.ts'
+} from '../../src/views/rows/streamed-rows.ts'
 import { createChain } from '../support/chain/block-factory.ts'
 import { type GraphqlRoom, openGraphqlRoom } from './support/graphql-room.ts'
 import { servedView } from './support/served-views.ts'

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { prepareProgram } from '../../src/lens/program/program.ts'
-import type { Feed } from '../../src/views/row-type.ts'
+import type { Feed } from '../../src/views/rows/row-type.ts'
 import { contractLogs } from './support/contract-logs.ts'
 import { openSetLens, readLens, streamed, values } from './support/fed-lens.ts'
 import { recordedLogs, tokenAbi } from './support/fixture-logs.ts'

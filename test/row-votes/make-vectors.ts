@@ -21,9 +21,9 @@ import {
   type ViewLeaf,
   writeLeaf,
 } from '../../src/row-votes/view-leaf.ts'
-import { writeRow } from '../../src/views/row-codec.ts'
-import { parseRowType } from '../../src/views/row-type.ts'
-import { createRowPacker } from '../../src/views/rows.ts'
+import { writeRow } from '../../src/views/rows/row-codec.ts'
+import { parseRowType } from '../../src/views/rows/row-type.ts'
+import { createRowPacker } from '../../src/views/rows/rows.ts'
 
 interface CaseRow {
   readonly source: number

@@ -1,8 +1,8 @@
 /** Rows of made-up Views, for tests of what keeps and serves them. */
 import type { Snapshot, ViewBlockToStore } from '../../src/store/store.ts'
-import { readRow, type StoredRow } from '../../src/views/row-codec.ts'
-import { parseRowType, type RowType } from '../../src/views/row-type.ts'
-import { createRowPacker, type PackedRows } from '../../src/views/rows.ts'
+import { readRow, type StoredRow } from '../../src/views/rows/row-codec.ts'
+import { parseRowType, type RowType } from '../../src/views/rows/row-type.ts'
+import { createRowPacker, type PackedRows } from '../../src/views/rows/rows.ts'
 
 /** A type with a field of each kind that an index treats in its own way. */
 const sampleRowType: RowType = parseRowType(

@@ -3,7 +3,7 @@
  * the one before it, the first on a block that is stored, where there is one.
  */
 import type { FollowedBlock } from '../../follow/open-frames.ts'
-import type { PackedRows } from '../../views/rows.ts'
+import type { PackedRows } from '../../views/rows/rows.ts'
 
 /** A block with what the Host that feeds made of it. */
 export interface PendingBlock extends FollowedBlock {

@@ -7,7 +7,7 @@
 import type { FieldNode } from 'graphql'
 import type { ByteWriter } from '../../primitives/cbor.ts'
 import type { CollectionName, FieldKind, Section } from '../../primitives/collections.ts'
-import type { JsonValue } from '../../views/row-values.ts'
+import type { JsonValue } from '../../views/rows/row-values.ts'
 import type { BlockView } from '../rows/block-view.ts'
 import type { Row } from '../rows/row.ts'
 import type { ViewRows } from '../rows/view-rows.ts'

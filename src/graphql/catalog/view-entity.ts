@@ -1,8 +1,8 @@
 /** A View as a collection like the others: its rows follow from blocks, as documents do. */
 import type { FieldNode } from 'graphql'
 import type { ByteWriter } from '../../primitives/cbor.ts'
-import { rowID } from '../../views/row-id.ts'
-import type { RowScalar, RowType } from '../../views/row-type.ts'
+import { rowID } from '../../views/rows/row-id.ts'
+import type { RowScalar, RowType } from '../../views/rows/row-type.ts'
 import type { ViewQuery } from '../../views/view-query.ts'
 import { attestationsOf } from '../rows/block-seals.ts'
 import type { Row } from '../rows/row.ts'

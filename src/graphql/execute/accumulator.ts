@@ -2,7 +2,7 @@
  * Adds up values one at a time. Nulls are skipped; quantities are added exactly and rounded to a
  * 64-bit float at the end, which is what GraphQL's Float can carry.
  */
-import type { JsonValue } from '../../views/row-values.ts'
+import type { JsonValue } from '../../views/rows/row-values.ts'
 import type { AttributeKind } from '../catalog/entity.ts'
 import type { Fold } from '../catalog/spelling.ts'
 

@@ -3,7 +3,7 @@
  * at the end where an offset, a limit or an inner aggregate asks for it.
  */
 import { invariant } from '../../errors.ts'
-import type { JsonValue } from '../../views/row-values.ts'
+import type { JsonValue } from '../../views/rows/row-values.ts'
 import type { MemoryReservation } from '../budget/query-budget.ts'
 import { visitYielding } from '../budget/yielding-loop.ts'
 import type { Entity } from '../catalog/entity.ts'

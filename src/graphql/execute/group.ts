@@ -4,7 +4,7 @@
  * added when its row arrives, so that no rows are kept.
  */
 import { isObject } from '../../json-object.ts'
-import type { JsonValue } from '../../views/row-values.ts'
+import type { JsonValue } from '../../views/rows/row-values.ts'
 import type { MemoryReservation } from '../budget/query-budget.ts'
 import { visitYielding } from '../budget/yielding-loop.ts'
 import { findAttribute } from '../catalog/entity.ts'

@@ -2,7 +2,7 @@
  * Answers are written as JSON text while rows are read: neither an object for each row nor a pass
  * over all of them at the end.
  */
-import type { JsonValue } from '../../views/row-values.ts'
+import type { JsonValue } from '../../views/rows/row-values.ts'
 import type { QueryBudget } from '../budget/query-budget.ts'
 import { visitYielding } from '../budget/yielding-loop.ts'
 import type { Attribute } from '../catalog/entity.ts'

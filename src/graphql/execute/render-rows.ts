@@ -4,7 +4,7 @@
  */
 import type { ByteWriter } from '../../primitives/cbor.ts'
 import type { Section } from '../../primitives/collections.ts'
-import type { JsonValue } from '../../views/row-values.ts'
+import type { JsonValue } from '../../views/rows/row-values.ts'
 import { mapYielding } from '../budget/yielding-loop.ts'
 import type { RowLink } from '../catalog/entity.ts'
 import { noAliases, toCondition } from '../filter/filter.ts'

@@ -3,7 +3,7 @@
  */
 import type { FieldNode } from 'graphql'
 import { invariant } from '../../errors.ts'
-import type { JsonValue } from '../../views/row-values.ts'
+import type { JsonValue } from '../../views/rows/row-values.ts'
 import { refusal } from '../budget/limits.ts'
 import { type AttributeKind, type Entity, findAttribute } from '../catalog/entity.ts'
 import { foldOf } from '../catalog/spelling.ts'

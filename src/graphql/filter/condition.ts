@@ -2,7 +2,7 @@
  * A filter in the form that the rest of this room works with: a tree over attributes and links,
  * simplified so that what restricts nothing is gone.
  */
-import type { JsonValue } from '../../views/row-values.ts'
+import type { JsonValue } from '../../views/rows/row-values.ts'
 import type { Attribute, AttributeKind, Entity, RowLink } from '../catalog/entity.ts'
 import type { Row } from '../rows/row.ts'
 import type { Operand, Operator } from './value-test.ts'

@@ -5,7 +5,7 @@
 import type { ASTNode } from 'graphql'
 import { invariant } from '../../errors.ts'
 import { isObject } from '../../json-object.ts'
-import type { JsonValue } from '../../views/row-values.ts'
+import type { JsonValue } from '../../views/rows/row-values.ts'
 import { maxOrderKeys, refusal } from '../budget/limits.ts'
 import {
   type AttributeKind,

@@ -3,7 +3,7 @@
  * and computed values last.
  */
 import { documentCid } from '../../primitives/cid.ts'
-import type { JsonValue } from '../../views/row-values.ts'
+import type { JsonValue } from '../../views/rows/row-values.ts'
 import { rowDocID } from '../catalog/catalog.ts'
 import type { Attribute, Entity, RowLink } from '../catalog/entity.ts'
 import type { BlockView } from '../rows/block-view.ts'

@@ -2,7 +2,7 @@
  * The operators on one value, with the dialect's rules for null: `_neq: x` and `_nin` match rows
  * without a value, ranges and patterns do not, `_gt: null` means "has a value".
  */
-import type { JsonValue } from '../../views/row-values.ts'
+import type { JsonValue } from '../../views/rows/row-values.ts'
 import type { AttributeKind } from '../catalog/entity.ts'
 import { hexLowered, isHexText } from '../rows/hex-text.ts'
 import { compareQuantities } from '../rows/quantity.ts'

@@ -3,7 +3,7 @@
  * query text and run with other variables each time.
  */
 import type { FieldNode, GraphQLField } from 'graphql'
-import type { JsonValue } from '../../views/row-values.ts'
+import type { JsonValue } from '../../views/rows/row-values.ts'
 import type { Attribute, Entity, RowLink, ViewSource } from '../catalog/entity.ts'
 import type { Fold } from '../catalog/spelling.ts'
 

@@ -4,7 +4,7 @@
 import type { ASTNode } from 'graphql'
 import { LRUCache } from 'lru-cache'
 import { checksumAddress } from '../../primitives/checksum-address.ts'
-import type { JsonValue } from '../../views/row-values.ts'
+import type { JsonValue } from '../../views/rows/row-values.ts'
 import { refusal } from '../budget/limits.ts'
 import type { Attribute } from '../catalog/entity.ts'
 import type { Render } from './plan.ts'

@@ -16,8 +16,8 @@ import type {
   StoredBlock,
   StoredViewRows,
 } from '../../store/store.ts'
-import type { RowPlaces } from '../../views/row-codec.ts'
-import type { StreamedRows } from '../../views/streamed-rows.ts'
+import type { RowPlaces } from '../../views/rows/row-codec.ts'
+import type { StreamedRows } from '../../views/rows/streamed-rows.ts'
 import type { QueryBudget } from '../budget/query-budget.ts'
 import { holds } from './chunk-search.ts'
 import type { MissingRows } from './missing-rows.ts'

@@ -1,5 +1,5 @@
 /** Hex that lenses write into rows, in lower case or upper. */
-import type { JsonValue } from '../../views/row-values.ts'
+import type { JsonValue } from '../../views/rows/row-values.ts'
 
 const hexText = /^0x[0-9a-f]*$/i
 

@@ -12,7 +12,7 @@ import {
   simple,
   skipString,
 } from '../../primitives/cbor.ts'
-import { map, readNextValue, readRowValue } from '../../views/row-codec.ts'
+import { map, readNextValue, readRowValue } from '../../views/rows/row-codec.ts'
 import { putByte, putText } from './write-value.ts'
 
 const quote = 0x22

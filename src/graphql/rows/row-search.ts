@@ -1,6 +1,6 @@
 /** Which rows of a chunk may have a value in a field, found without reading the rows. */
 import type { Chunk } from '../../primitives/body/chunk.ts'
-import { openRowPlaces, valuePlace } from '../../views/row-codec.ts'
+import { openRowPlaces, valuePlace } from '../../views/rows/row-codec.ts'
 
 /** A field in each row of a chunk. */
 interface FieldColumn {

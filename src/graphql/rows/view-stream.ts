@@ -5,9 +5,9 @@
 import { invariant } from '../../errors.ts'
 import type { ByteWriter } from '../../primitives/cbor.ts'
 import type { HeightRanges } from '../../primitives/height-ranges.ts'
-import { openRowPlaces, readRowValue, valuePlace } from '../../views/row-codec.ts'
-import type { JsonValue } from '../../views/row-values.ts'
-import type { StreamedRows } from '../../views/streamed-rows.ts'
+import { openRowPlaces, readRowValue, valuePlace } from '../../views/rows/row-codec.ts'
+import type { JsonValue } from '../../views/rows/row-values.ts'
+import type { StreamedRows } from '../../views/rows/streamed-rows.ts'
 import { attestationsOf } from './block-seals.ts'
 import {
   type BlockView,

@@ -1,5 +1,5 @@
 /** Whole numbers of any size as decimal text: what users write, made canonical, and compared without big integers. */
-import { maxBigIntCharacters } from '../../views/row-values.ts'
+import { maxBigIntCharacters } from '../../views/rows/row-values.ts'
 
 const shape = /^(?:-?[0-9]+|0x[0-9a-f]+)$/i
 

@@ -5,7 +5,7 @@
 import { ServiceError } from '../../errors.ts'
 import { openRawChunk } from '../../primitives/body/chunk.ts'
 import { allHeights, intersectHeights } from '../../primitives/height-ranges.ts'
-import type { StreamedRows } from '../../views/streamed-rows.ts'
+import type { StreamedRows } from '../../views/rows/streamed-rows.ts'
 import { refusal } from '../budget/limits.ts'
 import type { ViewSource } from '../catalog/entity.ts'
 import type { FilterCondition } from '../filter/condition.ts'

@@ -9,7 +9,7 @@ import {
   intersectHeights,
   uniteHeights,
 } from '../../primitives/height-ranges.ts'
-import { decodeFailure } from '../../views/block-rows.ts'
+import { decodeFailure } from '../../views/rows/block-rows.ts'
 import { refusal } from '../budget/limits.ts'
 import type { Entity, ViewSource } from '../catalog/entity.ts'
 import type { FilterCondition, ValueCondition } from '../filter/condition.ts'

@@ -1,6 +1,6 @@
 /** Whether a Host could serve a View beside its collections: a schema that cannot be built would end the Host. */
 import { messageOf, ServiceError } from '../../errors.ts'
-import type { RowType } from '../../views/row-type.ts'
+import type { RowType } from '../../views/rows/row-type.ts'
 import { createCatalog, hostCollections } from '../catalog/catalog.ts'
 import type { Catalog } from '../catalog/entity.ts'
 import { viewAttestation } from '../catalog/view-attestation.ts'

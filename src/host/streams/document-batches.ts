@@ -2,7 +2,7 @@
 import type { MessagePort } from 'node:worker_threads'
 import type { PlainError } from '../../plain-error.ts'
 import type { HeightRanges } from '../../primitives/height-ranges.ts'
-import type { StreamBlock } from '../../views/streamed-rows.ts'
+import type { StreamBlock } from '../../views/rows/streamed-rows.ts'
 import type { ViewHints } from '../../views/view-hints.ts'
 import type { StreamWorkerData } from './stream-job.ts'
 

@@ -6,7 +6,7 @@ import { MessageChannel, receiveMessageOnPort, Worker } from 'node:worker_thread
 import { showBlock } from '../../lens/running-lens.ts'
 import { fromPlainError } from '../../plain-error.ts'
 import { threadUrl } from '../../service/threads/thread.ts'
-import type { StreamBlock } from '../../views/streamed-rows.ts'
+import type { StreamBlock } from '../../views/rows/streamed-rows.ts'
 import type {
   DocumentReaderData,
   DocumentRequest,

@@ -13,7 +13,7 @@ import { asBuffer } from '../../primitives/cbor.ts'
 import { clipHeights, type HeightRanges, toHeightRanges } from '../../primitives/height-ranges.ts'
 import { openReader } from '../../store/read/reader.ts'
 import type { Snapshot } from '../../store/store.ts'
-import type { StreamBlock } from '../../views/streamed-rows.ts'
+import type { StreamBlock } from '../../views/rows/streamed-rows.ts'
 import { parseViewQuery } from '../../views/view-query.ts'
 import {
   batchBytes,

@@ -12,7 +12,7 @@ import { type LensProcess, openLensProcess } from '../../lens/process/lens-proce
 import type { LensMetrics } from '../../lens/process/metrics.ts'
 import { atLast, type LensPlace, placeFacts } from '../../lens/running-lens.ts'
 import { threadUrl } from '../../service/threads/thread.ts'
-import { decodeStreamPiece, type StreamedRows } from '../../views/streamed-rows.ts'
+import { decodeStreamPiece, type StreamedRows } from '../../views/rows/streamed-rows.ts'
 import { createStreamMetrics, endOf, type StreamMetrics } from './metrics.ts'
 import { type StreamTotals, type StreamWorkerData, streamMemoryBytes } from './stream-job.ts'
 import { createStreamSlots, type Slots } from './stream-slots.ts'

@@ -3,7 +3,7 @@
  * given the end of the stream, and asked once more. A lens to which that end was final does not call `lens.next`
  * again and wants all documents before it; any other begins again after each end.
  */
-import type { Feed } from '../../views/row-type.ts'
+import type { Feed } from '../../views/rows/row-type.ts'
 import { type CompiledLens, type LensInstance, type MemoryMeter, openInstance } from './instance.ts'
 
 /**

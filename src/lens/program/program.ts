@@ -3,7 +3,7 @@
  * process, never in a program's own process.
  */
 import { ServiceError } from '../../errors.ts'
-import type { Feed } from '../../views/row-type.ts'
+import type { Feed } from '../../views/rows/row-type.ts'
 import { lensArguments } from '../../views/view.ts'
 import { enterLens } from '../running-lens.ts'
 import { checkModules } from '../view-modules.ts'

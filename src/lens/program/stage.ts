@@ -1,6 +1,6 @@
 /** A lens between its source of documents and whoever asks it for the next one. */
 
-import type { Feed } from '../../views/row-type.ts'
+import type { Feed } from '../../views/rows/row-type.ts'
 import type { LensInstance, LensOutput, SourceDocument } from './instance.ts'
 import { abiError, lensError } from './lens-error.ts'
 import type { RunLimits } from './run-limits.ts'

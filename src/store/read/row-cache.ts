@@ -1,7 +1,7 @@
 /** What readers keep of rows of Views: slots as they were last parsed, pages of indexes, and unpacked chunks of rows. */
 import { LRUCache } from 'lru-cache'
 import type { Chunk } from '../../primitives/body/chunk.ts'
-import type { RowDirectory } from '../../views/rows.ts'
+import type { RowDirectory } from '../../views/rows/rows.ts'
 import { decodeSlot, type ViewBlock, type ViewSlot } from '../disk/view-layout.ts'
 import { createDoneBlocksCache, type DoneBlocksCache } from './done-blocks.ts'
 

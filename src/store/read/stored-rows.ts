@@ -1,7 +1,7 @@
 /** The rows of a View's block, whose chunks are read, unpacked and cached as they are asked for. */
 import { invariant } from '../../errors.ts'
 import { unpackChunk } from '../../primitives/body/chunk.ts'
-import { emptyRowsRoot, type RowDirectory, readRowDirectory } from '../../views/rows.ts'
+import { emptyRowsRoot, type RowDirectory, readRowDirectory } from '../../views/rows/rows.ts'
 import { pieceBytes, pieceCount } from '../disk/layout.ts'
 import type { ViewBlock } from '../disk/view-layout.ts'
 import type { StoredViewRows } from '../store.ts'

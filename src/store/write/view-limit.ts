@@ -3,7 +3,7 @@
  * ones are stored from then on. The newest block that is done stays, whatever it takes.
  */
 import { hasHeight, removeHeights } from '../../primitives/height-ranges.ts'
-import type { PackedRows } from '../../views/rows.ts'
+import type { PackedRows } from '../../views/rows/rows.ts'
 import type { FingerprintSeed } from '../disk/fingerprint.ts'
 import { decodeViewBlock, heightOfViewKey, lowestKept, type ViewSlot } from '../disk/view-layout.ts'
 import { maxTableBytes } from '../index/index-table.ts'

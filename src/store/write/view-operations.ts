@@ -1,6 +1,6 @@
 /** The write operations on rows of Views. */
 import { clipHeights, hasHeight } from '../../primitives/height-ranges.ts'
-import { emptyRowsRoot, type PackedRows } from '../../views/rows.ts'
+import { emptyRowsRoot, type PackedRows } from '../../views/rows/rows.ts'
 import type { StoreState } from '../disk/layout.ts'
 import { emptySlot, type ViewSlot } from '../disk/view-layout.ts'
 import type { HeldSnapshot } from '../read/snapshot.ts'

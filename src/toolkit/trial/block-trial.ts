@@ -2,8 +2,8 @@
 import { type LoadedView, readDocuments, runLenses } from '../../compute/loaded-view.ts'
 import { invariant } from '../../errors.ts'
 import type { StoreReader } from '../../store/store.ts'
-import { toRow } from '../../views/row-values.ts'
-import { createRowPacker } from '../../views/rows.ts'
+import { toRow } from '../../views/rows/row-values.ts'
+import { createRowPacker } from '../../views/rows/rows.ts'
 import { createFieldCounts } from './field-counts.ts'
 import type { TrialJob, TrialResults, TrialRow } from './trial-job.ts'
 

@@ -1,6 +1,6 @@
 /** Counts what lenses write into each field of the SDL, and into fields that it does not have. */
-import type { RowType } from '../../views/row-type.ts'
-import { toRow } from '../../views/row-values.ts'
+import type { RowType } from '../../views/rows/row-type.ts'
+import { toRow } from '../../views/rows/row-values.ts'
 import type { FieldCount } from './trial-job.ts'
 
 interface FieldCounts {

@@ -1,6 +1,6 @@
 /** Where the Views are whose types are written: in files of SDL, in a project, or at a Host. */
 import { ServiceError } from '../../errors.ts'
-import { parseRowType } from '../../views/row-type.ts'
+import { parseRowType } from '../../views/rows/row-type.ts'
 import { viewLimits } from '../../views/view.ts'
 import { checkSize } from '../../views/wire-reader.ts'
 import type { TypedView } from './view-declarations.ts'

@@ -1,5 +1,5 @@
 /** The types and queries of one View. All values are as a Host answers them in JSON. */
-import type { RowScalar, RowType } from '../../views/row-type.ts'
+import type { RowScalar, RowType } from '../../views/rows/row-type.ts'
 import { docComment } from './doc-comment.ts'
 
 /** A View under the name by which it is asked for. */

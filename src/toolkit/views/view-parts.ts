@@ -2,7 +2,7 @@
 import { ServiceError } from '../../errors.ts'
 import { createViewSelector } from '../../graphql/selection/view-selection.ts'
 import { networkOfQuery } from '../../views/query-network.ts'
-import { parseRowType } from '../../views/row-type.ts'
+import { parseRowType } from '../../views/rows/row-type.ts'
 import { viewLimits } from '../../views/view.ts'
 import { checkMaterializable, parseViewQuery } from '../../views/view-query.ts'
 import { checkSize } from '../../views/wire-reader.ts'

@@ -1,6 +1,6 @@
 /** Rows that compress badly. */
-import { parseRowType } from '../../../src/views/row-type.ts'
-import { createRowPacker, type PackedRows } from '../../../src/views/rows.ts'
+import { parseRowType } from '../../../src/views/rows/row-type.ts'
+import { createRowPacker, type PackedRows } from '../../../src/views/rows/rows.ts'
 import { createSeededRandom } from '../../support/seeded-random.ts'
 import { madeSdl } from './made-chain.ts'
 

@@ -1,6 +1,6 @@
 /** Blocks with rows of a View, made up: they grow, and give way to others. */
-import { parseRowType } from '../../../src/views/row-type.ts'
-import { createRowPacker, type PackedRows } from '../../../src/views/rows.ts'
+import { parseRowType } from '../../../src/views/rows/row-type.ts'
+import { createRowPacker, type PackedRows } from '../../../src/views/rows/rows.ts'
 import { namedHash } from '../../support/chain/opaque-blocks.ts'
 
 export const madeSdl = 'type Payment { from: String @index to: String amount: Int }'

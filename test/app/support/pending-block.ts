@@ -1,6 +1,6 @@
 /** Blocks of a View as they wait for votes, with made-up hashes. */
 import type { PendingBlock } from '../../../src/app/follow/pending-blocks.ts'
-import type { PackedRows } from '../../../src/views/rows.ts'
+import type { PackedRows } from '../../../src/views/rows/rows.ts'
 import { namedHash } from '../../support/chain/opaque-blocks.ts'
 
 interface BlockOptions {

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { viewEntity } from '../../../src/graphql/catalog/view-entity.ts'
 import type { BlockView } from '../../../src/graphql/rows/block-view.ts'
-import { parseRowType } from '../../../src/views/row-type.ts'
+import { parseRowType } from '../../../src/views/rows/row-type.ts'
 
 const id = `0x${'ab'.repeat(32)}`
 

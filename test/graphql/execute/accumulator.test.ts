@@ -9,7 +9,7 @@ import {
   createAccumulator,
   resultOf,
 } from '../../../src/graphql/execute/accumulator.ts'
-import type { JsonValue } from '../../../src/views/row-values.ts'
+import type { JsonValue } from '../../../src/views/rows/row-values.ts'
 
 function aggregate(fold: Fold, kind: AttributeKind, values: readonly JsonValue[]): number | null {
   const accumulator = createAccumulator(fold)

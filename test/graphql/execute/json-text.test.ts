@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import type { Attribute } from '../../../src/graphql/catalog/entity.ts'
 import { itemPieces, listText, writerFor } from '../../../src/graphql/execute/json-text.ts'
-import type { JsonValue } from '../../../src/views/row-values.ts'
+import type { JsonValue } from '../../../src/views/rows/row-values.ts'
 import { createTestBudget } from '../support/graphql-room.ts'
 
 const length = fc.oneof(fc.nat(20), fc.constantFrom(65_535, 65_536, 40_000, 200_000))

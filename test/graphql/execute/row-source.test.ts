@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import type { ServedView } from '../../../src/graphql/catalog/view-entity.ts'
-import { createRowPacker } from '../../../src/views/rows.ts'
+import { createRowPacker } from '../../../src/views/rows/rows.ts'
 import { createChain } from '../../support/chain/block-factory.ts'
 import {
   costOf,

@@ -6,7 +6,7 @@ import type { FilterCondition } from '../../../src/graphql/filter/condition.ts'
 import { toMatcher } from '../../../src/graphql/filter/predicate.ts'
 import { type Operator, valueTest } from '../../../src/graphql/filter/value-test.ts'
 import { type Row, rowAt } from '../../../src/graphql/rows/row.ts'
-import type { JsonValue } from '../../../src/views/row-values.ts'
+import type { JsonValue } from '../../../src/views/rows/row-values.ts'
 import { createTestBudget } from '../support/graphql-room.ts'
 import { fields, numberedScan } from '../support/numbered-rows.ts'
 

@@ -4,9 +4,9 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { putRowValue } from '../../../src/graphql/rows/put-row-value.ts'
 import { createByteWriter } from '../../../src/primitives/cbor.ts'
-import { readRowValue, writeValue } from '../../../src/views/row-codec.ts'
-import { parseRowType } from '../../../src/views/row-type.ts'
-import { type JsonValue, maxJsonDepth, toRow } from '../../../src/views/row-values.ts'
+import { readRowValue, writeValue } from '../../../src/views/rows/row-codec.ts'
+import { parseRowType } from '../../../src/views/rows/row-type.ts'
+import { type JsonValue, maxJsonDepth, toRow } from '../../../src/views/rows/row-values.ts'
 
 const jsonType = parseRowType('type T { x: JSON }')
 

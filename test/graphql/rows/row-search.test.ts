@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { rowsThatMayHave } from '../../../src/graphql/rows/row-search.ts'
-import { rowTermValue } from '../../../src/views/rows.ts'
+import { rowTermValue } from '../../../src/views/rows/rows.ts'
 import { rowChunk } from '../support/row-chunk.ts'
 
 test('of a chunk the rows with a value are found, whatever the other fields hold', () => {

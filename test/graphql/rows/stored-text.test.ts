@@ -5,8 +5,13 @@ import { singleOperand } from '../../../src/graphql/filter/operand.ts'
 import { valueTest } from '../../../src/graphql/filter/value-test.ts'
 import { createTextTest } from '../../../src/graphql/rows/stored-text.ts'
 import { createByteWriter } from '../../../src/primitives/cbor.ts'
-import { openRowPlaces, readRowValue, valuePlace, writeRow } from '../../../src/views/row-codec.ts'
-import type { JsonValue } from '../../../src/views/row-values.ts'
+import {
+  openRowPlaces,
+  readRowValue,
+  valuePlace,
+  writeRow,
+} from '../../../src/views/rows/row-codec.ts'
+import type { JsonValue } from '../../../src/views/rows/row-values.ts'
 
 const field = {
   name: 'field',

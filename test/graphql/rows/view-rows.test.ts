@@ -15,8 +15,8 @@ import {
 } from '../../../src/graphql/rows/view-rows.ts'
 import { type Chunk, openRawChunk, packChunk } from '../../../src/primitives/body/chunk.ts'
 import { createByteWriter } from '../../../src/primitives/cbor.ts'
-import { writeRow } from '../../../src/views/row-codec.ts'
-import { rowTermValue } from '../../../src/views/rows.ts'
+import { writeRow } from '../../../src/views/rows/row-codec.ts'
+import { rowTermValue } from '../../../src/views/rows/rows.ts'
 
 const rows = { name: 'Counted', slot: 3 }
 const perChunk = 4

@@ -12,8 +12,8 @@ import {
   streamedView,
 } from '../../../src/graphql/rows/view-stream.ts'
 import { createByteWriter } from '../../../src/primitives/cbor.ts'
-import type { JsonValue } from '../../../src/views/row-values.ts'
-import type { StreamedRows } from '../../../src/views/streamed-rows.ts'
+import type { JsonValue } from '../../../src/views/rows/row-values.ts'
+import type { StreamedRows } from '../../../src/views/rows/streamed-rows.ts'
 import { opaqueBlock, opaqueSeal } from '../../support/chain/opaque-blocks.ts'
 import { rowChunk } from '../support/row-chunk.ts'
 

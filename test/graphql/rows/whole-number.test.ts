@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { compareWholeNumbers, parseWholeNumber } from '../../../src/graphql/rows/whole-number.ts'
-import { maxBigIntCharacters } from '../../../src/views/row-values.ts'
+import { maxBigIntCharacters } from '../../../src/views/rows/row-values.ts'
 
 const whole = fc.oneof(fc.bigInt(), fc.bigInt({ min: -200n, max: 200n }))
 

@@ -9,8 +9,8 @@ import type { Operand, Operator } from '../../../src/graphql/filter/value-test.t
 import { type Hint, hintOf } from '../../../src/graphql/scan/index-hint.ts'
 import { docIDs } from '../../../src/primitives/doc-id.ts'
 import type { TermKind } from '../../../src/primitives/index-terms.ts'
-import { rowID } from '../../../src/views/row-id.ts'
-import { rowTermValue } from '../../../src/views/rows.ts'
+import { rowID } from '../../../src/views/rows/row-id.ts'
+import { rowTermValue } from '../../../src/views/rows/rows.ts'
 import { testNetwork } from '../../support/chain/sealed-blocks.ts'
 import { servedView } from '../support/served-views.ts'
 

@@ -13,7 +13,7 @@ import {
 } from '../../../src/graphql/rows/missing-rows.ts'
 import { checkCoverage } from '../../../src/graphql/scan/view-coverage.ts'
 import { allHeights, type HeightRanges } from '../../../src/primitives/height-ranges.ts'
-import { rowID } from '../../../src/views/row-id.ts'
+import { rowID } from '../../../src/views/rows/row-id.ts'
 import { createTestBudget } from '../support/graphql-room.ts'
 import { servedView, storedFailure } from '../support/served-views.ts'
 

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { ServiceError } from '../../../src/errors.ts'
 import { createViewSchemaCheck } from '../../../src/graphql/schema/view-schema-check.ts'
-import { parseRowType, type RowType } from '../../../src/views/row-type.ts'
+import { parseRowType, type RowType } from '../../../src/views/rows/row-type.ts'
 import { testNetwork } from '../../support/chain/sealed-blocks.ts'
 
 const checkSchema = createViewSchemaCheck(testNetwork)

@@ -1,8 +1,8 @@
 /** A chunk of rows of a View, as a store has it once it is unpacked. */
 import { type Chunk, openRawChunk, packChunk } from '../../../src/primitives/body/chunk.ts'
 import { createByteWriter } from '../../../src/primitives/cbor.ts'
-import { writeRow } from '../../../src/views/row-codec.ts'
-import type { JsonValue } from '../../../src/views/row-values.ts'
+import { writeRow } from '../../../src/views/rows/row-codec.ts'
+import type { JsonValue } from '../../../src/views/rows/row-values.ts'
 
 /** Rows whose sources are numbered from 0 on; the first has the position `first`. */
 export function rowChunk(rows: readonly (readonly JsonValue[])[], first: number): Chunk {

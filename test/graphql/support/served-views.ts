@@ -1,9 +1,9 @@
 /** Views with rows that were put into the store by hand. */
 import assert from 'node:assert/strict'
 import type { ServedView } from '../../../src/graphql/catalog/view-entity.ts'
-import { encodeFailure } from '../../../src/views/block-rows.ts'
-import { parseRowType } from '../../../src/views/row-type.ts'
-import { createRowPacker } from '../../../src/views/rows.ts'
+import { encodeFailure } from '../../../src/views/rows/block-rows.ts'
+import { parseRowType } from '../../../src/views/rows/row-type.ts'
+import { createRowPacker } from '../../../src/views/rows/rows.ts'
 import { parseViewQuery } from '../../../src/views/view-query.ts'
 import type { ChainBlock } from '../../support/chain/block-factory.ts'
 import { testNetwork } from '../../support/chain/sealed-blocks.ts'

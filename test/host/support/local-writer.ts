@@ -7,7 +7,7 @@ import { createStatementAdmission } from '../../../src/host/apply/statement-admi
 import type { Writer } from '../../../src/host/apply/writer.ts'
 import type { StoreReader } from '../../../src/store/store.ts'
 import { openWriter } from '../../../src/store/write/writer.ts'
-import { decodeBlockRows } from '../../../src/views/block-rows.ts'
+import { decodeBlockRows } from '../../../src/views/rows/block-rows.ts'
 
 interface LocalWriter {
   readonly writer: Writer

@@ -8,8 +8,8 @@ import { runLimits, runtimeVersion } from '../../../src/lens/program/run-limits.
 import { stackMebibytes } from '../../../src/lens/stack-limit.ts'
 import { viewModuleLimits } from '../../../src/lens/view-modules.ts'
 import { chunkDocuments, chunkValuesBytes } from '../../../src/primitives/body/body-header.ts'
-import { rowLimits } from '../../../src/views/row-limits.ts'
-import { maxBigIntCharacters, maxJsonDepth } from '../../../src/views/row-values.ts'
+import { rowLimits } from '../../../src/views/rows/row-limits.ts'
+import { maxBigIntCharacters, maxJsonDepth } from '../../../src/views/rows/row-values.ts'
 
 test('limits that a lens can see change with the version of the runtime only', () => {
   assert.deepEqual(

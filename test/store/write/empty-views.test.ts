@@ -5,7 +5,7 @@ import { eachHeight } from '../../../src/primitives/height-ranges.ts'
 import type { NeededTerms } from '../../../src/store/needed-terms.ts'
 import type { SealedBlockToStore, StoreWriter } from '../../../src/store/store.ts'
 import { openWriter } from '../../../src/store/write/writer.ts'
-import { emptyRowsRoot } from '../../../src/views/rows.ts'
+import { emptyRowsRoot } from '../../../src/views/rows/rows.ts'
 import {
   bytesOf,
   everywhere,

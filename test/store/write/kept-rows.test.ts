@@ -5,7 +5,7 @@ import { pino } from 'pino'
 import { eachHeight } from '../../../src/primitives/height-ranges.ts'
 import type { SeenBlocks, Snapshot, StoreWriter } from '../../../src/store/store.ts'
 import { openWriter, type StoreWriterOptions } from '../../../src/store/write/writer.ts'
-import { rowTermValue } from '../../../src/views/rows.ts'
+import { rowTermValue } from '../../../src/views/rows/rows.ts'
 import {
   everywhere,
   opaqueBlock,

@@ -12,7 +12,7 @@ import type {
   StoreWriter,
 } from '../../../src/store/store.ts'
 import { openWriter } from '../../../src/store/write/writer.ts'
-import { rowTermValue } from '../../../src/views/rows.ts'
+import { rowTermValue } from '../../../src/views/rows/rows.ts'
 import { opaqueBlock, opaqueNetwork, opaqueSeal } from '../../support/chain/opaque-blocks.ts'
 import { opaqueStatement } from '../../support/row-statements.ts'
 import { testDirectory } from '../../support/test-store.ts'

@@ -1,6 +1,6 @@
 /** Two modules that are large enough for a kill to hit their writing. */
 import { viewModule } from '../../../src/toolkit/typescript/view-module.ts'
-import { parseRowType } from '../../../src/views/row-type.ts'
+import { parseRowType } from '../../../src/views/rows/row-type.ts'
 
 const fields = Array.from({ length: 256 }, (_, n) => `f${n}: Int`).join(' ')
 const rowType = parseRowType(`type V { ${fields} }`)

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { addCounts, createFieldCounts } from '../../../src/toolkit/trial/field-counts.ts'
-import { parseRowType } from '../../../src/views/row-type.ts'
+import { parseRowType } from '../../../src/views/rows/row-type.ts'
 
 const rowType = parseRowType('type Rows { n: Int names: [String] }')
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { viewDeclarations } from '../../../src/toolkit/typescript/view-declarations.ts'
-import { parseRowType } from '../../../src/views/row-type.ts'
+import { parseRowType } from '../../../src/views/rows/row-type.ts'
 
 const fields = '"To whom." to: String "  " amounts: [BigInt] extra: JSON extras: [JSON]'
 

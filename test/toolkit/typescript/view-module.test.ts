@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import ts from 'typescript'
 import { docComment } from '../../../src/toolkit/typescript/doc-comment.ts'
 import { maxModuleBytes, viewModule } from '../../../src/toolkit/typescript/view-module.ts'
-import { parseRowType, type RowType } from '../../../src/views/row-type.ts'
+import { parseRowType, type RowType } from '../../../src/views/rows/row-type.ts'
 import { compileErrors } from '../support/compile.ts'
 
 const everyScalar = `"Everything that a row can hold."

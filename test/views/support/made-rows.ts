@@ -3,11 +3,11 @@ import assert from 'node:assert/strict'
 import { chunkDocuments, chunkValuesBytes } from '../../../src/primitives/body/body-header.ts'
 import { packChunk, unpackChunk } from '../../../src/primitives/body/chunk.ts'
 import { createByteWriter, major, writeHead } from '../../../src/primitives/cbor.ts'
-import { readReceivedRows } from '../../../src/views/received-rows.ts'
-import { readRow, writeRow } from '../../../src/views/row-codec.ts'
-import type { RowType } from '../../../src/views/row-type.ts'
-import type { JsonValue } from '../../../src/views/row-values.ts'
-import { createRowPacker, type PackedRows, readRowDirectory } from '../../../src/views/rows.ts'
+import { readReceivedRows } from '../../../src/views/rows/received-rows.ts'
+import { readRow, writeRow } from '../../../src/views/rows/row-codec.ts'
+import type { RowType } from '../../../src/views/rows/row-type.ts'
+import type { JsonValue } from '../../../src/views/rows/row-values.ts'
+import { createRowPacker, type PackedRows, readRowDirectory } from '../../../src/views/rows/rows.ts'
 
 export type Fields = Pick<RowType, 'fields'>
 

@@ -4,7 +4,7 @@
  */
 import { invariant } from '../../../errors.ts'
 import { asBuffer } from '../../../primitives/cbor.ts'
-import type { StoredFailure } from '../../../views/block-rows.ts'
+import type { StoredFailure } from '../../../views/rows/block-rows.ts'
 
 /** What each thread of the lens process is started with. */
 export interface ViewWorkerData {

@@ -14,8 +14,8 @@ import {
   encodeBlockRows,
   encodeFailure,
   type StoredFailure,
-} from '../../../views/block-rows.ts'
-import { createRowPacker, type PackedRows } from '../../../views/rows.ts'
+} from '../../../views/rows/block-rows.ts'
+import { createRowPacker, type PackedRows } from '../../../views/rows/rows.ts'
 import type { BlockOutcome, JobResult } from './block-job.ts'
 import { mostInRow, toFailure } from './failures/block-failure.ts'
 

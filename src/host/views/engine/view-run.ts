@@ -8,7 +8,11 @@ import { encodePayload } from '../../../lens/json-payload.ts'
 import type { LensProcess } from '../../../lens/process/lens-process.ts'
 import { eachHeight, type HeightRanges } from '../../../primitives/height-ranges.ts'
 import type { Snapshot, StoreReader } from '../../../store/store.ts'
-import { encodeBlockRows, encodeFailure, type StoredFailure } from '../../../views/block-rows.ts'
+import {
+  encodeBlockRows,
+  encodeFailure,
+  type StoredFailure,
+} from '../../../views/rows/block-rows.ts'
 import type { Writer } from '../../apply/writer.ts'
 import type { HostedView } from '../hosted-view.ts'
 import { type BlockOutcome, decodeResult, type JobResult } from './block-job.ts'

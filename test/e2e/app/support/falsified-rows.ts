@@ -1,9 +1,13 @@
 /** Rows of transfers with amounts that were never paid, packed as true ones are. */
 import { unpackChunk } from '../../../../src/primitives/body/chunk.ts'
-import { decodeBlockRows, encodeBlockRows } from '../../../../src/views/block-rows.ts'
-import { readRow } from '../../../../src/views/row-codec.ts'
-import { parseRowType } from '../../../../src/views/row-type.ts'
-import { createRowPacker, type PackedRows, readRowDirectory } from '../../../../src/views/rows.ts'
+import { decodeBlockRows, encodeBlockRows } from '../../../../src/views/rows/block-rows.ts'
+import { readRow } from '../../../../src/views/rows/row-codec.ts'
+import { parseRowType } from '../../../../src/views/rows/row-type.ts'
+import {
+  createRowPacker,
+  type PackedRows,
+  readRowDirectory,
+} from '../../../../src/views/rows/rows.ts'
 import { transfersSdl } from './transfers.ts'
 
 /** What each transfer is said to be of. */

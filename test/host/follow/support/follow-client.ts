@@ -19,7 +19,7 @@ import { merkleRoot } from '../../../../src/primitives/merkle.ts'
 import { rowsDigest } from '../../../../src/row-votes/row-statement.ts'
 import { decodeStatementExcerpt } from '../../../../src/row-votes/statement-excerpt.ts'
 import { verifyLeaf } from '../../../../src/row-votes/view-leaf.ts'
-import { readRowDirectory } from '../../../../src/views/rows.ts'
+import { readRowDirectory } from '../../../../src/views/rows/rows.ts'
 import type { TestRoom } from '../../../support/p2p-room.ts'
 
 /** What it has of a View of a block. */

@@ -14,7 +14,7 @@ import type { ViewState } from '../../../../src/host/views/engine/view-engine.ts
 import { openViewRun } from '../../../../src/host/views/engine/view-run.ts'
 import { readVisible, visibleHeights } from '../../../../src/host/views/engine/visible-blocks.ts'
 import { eachHeight } from '../../../../src/primitives/height-ranges.ts'
-import { decodeBlockRows, encodeBlockRows } from '../../../../src/views/block-rows.ts'
+import { decodeBlockRows, encodeBlockRows } from '../../../../src/views/rows/block-rows.ts'
 import { openTestStore } from '../../../support/test-store.ts'
 import { engineChain, hostedView } from './support/engine-room.ts'
 

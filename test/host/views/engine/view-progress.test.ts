@@ -7,7 +7,7 @@ import {
   type VisibleBlocks,
 } from '../../../../src/host/views/engine/visible-blocks.ts'
 import type { Snapshot } from '../../../../src/store/store.ts'
-import { encodeFailure } from '../../../../src/views/block-rows.ts'
+import { encodeFailure } from '../../../../src/views/rows/block-rows.ts'
 import { opaqueBlock } from '../../../support/chain/opaque-blocks.ts'
 import { openTestStore } from '../../../support/test-store.ts'
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ServiceError } from '../../../../src/errors.ts'
-import { encodeFailure } from '../../../../src/views/block-rows.ts'
+import { encodeFailure } from '../../../../src/views/rows/block-rows.ts'
 import { opaqueBlock } from '../../../support/chain/opaque-blocks.ts'
 import { openRunRoom, view } from './support/view-run-room.ts'
 

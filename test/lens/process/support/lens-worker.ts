@@ -9,7 +9,7 @@ import { serveLensWorker } from '../../../../src/lens/child/serve-lens-worker.ts
 import { ownProcessorMs } from '../../../../src/lens/child/thread-time.ts'
 import { type Program, prepareProgram } from '../../../../src/lens/program/program.ts'
 import { showBlock } from '../../../../src/lens/running-lens.ts'
-import type { Feed } from '../../../../src/views/row-type.ts'
+import type { Feed } from '../../../../src/views/rows/row-type.ts'
 import type { Command, WorkerData } from './open-lenses.ts'
 
 const kept: Buffer[] = []

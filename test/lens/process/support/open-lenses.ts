@@ -5,7 +5,7 @@ import { Registry } from 'prom-client'
 import type { LensJob } from '../../../../src/lens/process/lens-jobs.ts'
 import { type LensProcess, openLensProcess } from '../../../../src/lens/process/lens-process.ts'
 import { createLensMetrics } from '../../../../src/lens/process/metrics.ts'
-import type { Feed } from '../../../../src/views/row-type.ts'
+import type { Feed } from '../../../../src/views/rows/row-type.ts'
 import { buildLens } from '../../support/lens.ts'
 
 /** What the worker does instead of running a lens. */

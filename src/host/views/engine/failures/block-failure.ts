@@ -3,7 +3,7 @@ import { ServiceError } from '../../../../errors.ts'
 import { type Backoff, backoffMs } from '../../../../primitives/backoff.ts'
 import { eachHeight } from '../../../../primitives/height-ranges.ts'
 import type { Snapshot } from '../../../../store/store.ts'
-import { decodeFailure, type StoredFailure } from '../../../../views/block-rows.ts'
+import { decodeFailure, type StoredFailure } from '../../../../views/rows/block-rows.ts'
 import type { ViewFailure } from '../view-engine.ts'
 
 /** What depends on the machine and its load, so that a later attempt may go well. */

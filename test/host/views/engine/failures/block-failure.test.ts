@@ -7,7 +7,7 @@ import {
   retryDelayMs,
   toFailure,
 } from '../../../../../src/host/views/engine/failures/block-failure.ts'
-import { decodeFailure, encodeFailure } from '../../../../../src/views/block-rows.ts'
+import { decodeFailure, encodeFailure } from '../../../../../src/views/rows/block-rows.ts'
 
 const error = (code: ErrorCode, cause?: unknown): ServiceError =>
   new ServiceError(code, 'it failed', { remedy: 'mend it', cause })

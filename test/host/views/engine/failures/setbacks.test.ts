@@ -6,7 +6,7 @@ import {
   createSetbacks,
   type Setbacks,
 } from '../../../../../src/host/views/engine/failures/setbacks.ts'
-import { encodeFailure } from '../../../../../src/views/block-rows.ts'
+import { encodeFailure } from '../../../../../src/views/rows/block-rows.ts'
 import { opaqueBlock } from '../../../../support/chain/opaque-blocks.ts'
 import { openTestStore } from '../../../../support/test-store.ts'
 

@@ -19,8 +19,8 @@ import type {
   ViewsDone,
 } from '../../../../../src/store/store.ts'
 import { openWriter } from '../../../../../src/store/write/writer.ts'
-import { decodeBlockRows } from '../../../../../src/views/block-rows.ts'
 import { readRegistration } from '../../../../../src/views/registration.ts'
+import { decodeBlockRows } from '../../../../../src/views/rows/block-rows.ts'
 import { noSender } from '../../../../../src/views/view-id.ts'
 import { decodeView, encodeView } from '../../../../../src/views/wire.ts'
 import { createChain, shapes } from '../../../../support/chain/block-factory.ts'

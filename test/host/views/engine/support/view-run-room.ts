@@ -15,8 +15,8 @@ import {
   decodeBlockRows,
   encodeBlockRows,
   encodeFailure,
-} from '../../../../../src/views/block-rows.ts'
-import { createRowPacker } from '../../../../../src/views/rows.ts'
+} from '../../../../../src/views/rows/block-rows.ts'
+import { createRowPacker } from '../../../../../src/views/rows/rows.ts'
 import { type CapturedLog, captureLog } from '../../../../support/captured-log.ts'
 import { opaqueBlock } from '../../../../support/chain/opaque-blocks.ts'
 import { metricValue } from '../../../../support/metric-value.ts'

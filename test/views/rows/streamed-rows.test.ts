@@ -2,15 +2,15 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { encode } from '@ipld/dag-cbor'
 import fc from 'fast-check'
-import { ServiceError } from '../../src/errors.ts'
-import { readRow } from '../../src/views/row-codec.ts'
-import { rowLimits } from '../../src/views/row-limits.ts'
-import { parseRowType } from '../../src/views/row-type.ts'
+import { ServiceError } from '../../../src/errors.ts'
+import { readRow } from '../../../src/views/rows/row-codec.ts'
+import { rowLimits } from '../../../src/views/rows/row-limits.ts'
+import { parseRowType } from '../../../src/views/rows/row-type.ts'
 import {
   createStreamPacker,
   decodeStreamPiece,
   type StreamBlock,
-} from '../../src/views/streamed-rows.ts'
+} from '../../../src/views/rows/streamed-rows.ts'
 
 const rowType = parseRowType('type V { s: String n: Int j: JSON }')
 const block = (height: number): StreamBlock => ({

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { rowLimits } from '../../../src/views/row-limits.ts'
-import { parseRowType } from '../../../src/views/row-type.ts'
-import { createRowPacker, type PackedRows } from '../../../src/views/rows.ts'
+import { rowLimits } from '../../../../src/views/rows/row-limits.ts'
+import { parseRowType } from '../../../../src/views/rows/row-type.ts'
+import { createRowPacker, type PackedRows } from '../../../../src/views/rows/rows.ts'
 
 const rowType = parseRowType(`type T {
   text: String @index texts: [String] @index id: ID @index whole: BigInt @index wholes: [BigInt]

@@ -2,19 +2,19 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { encode } from '@ipld/dag-cbor'
 import fc from 'fast-check'
-import { chunkDocuments, chunkValuesBytes } from '../../src/primitives/body/body-header.ts'
-import { unpackChunk } from '../../src/primitives/body/chunk.ts'
-import { readRow, type StoredRow } from '../../src/views/row-codec.ts'
-import { rowLimits } from '../../src/views/row-limits.ts'
-import { parseRowType } from '../../src/views/row-type.ts'
+import { chunkDocuments, chunkValuesBytes } from '../../../src/primitives/body/body-header.ts'
+import { unpackChunk } from '../../../src/primitives/body/chunk.ts'
+import { readRow, type StoredRow } from '../../../src/views/rows/row-codec.ts'
+import { rowLimits } from '../../../src/views/rows/row-limits.ts'
+import { parseRowType } from '../../../src/views/rows/row-type.ts'
 import {
   createRowPacker,
   emptyRowsRoot,
   type PackedRows,
   readRowDirectory,
   rowTermValue,
-} from '../../src/views/rows.ts'
-import { oracleRoot } from '../primitives/oracle.ts'
+} from '../../../src/views/rows/rows.ts'
+import { oracleRoot } from '../../primitives/oracle.ts'
 
 const rowType = parseRowType('type T { a: String @index b: [Int] @index c: JSON }')
 

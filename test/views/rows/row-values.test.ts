@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { rowLimits } from '../../src/views/row-limits.ts'
-import { parseRowType } from '../../src/views/row-type.ts'
-import { maxBigIntCharacters, maxJsonDepth, toRow } from '../../src/views/row-values.ts'
+import { rowLimits } from '../../../src/views/rows/row-limits.ts'
+import { parseRowType } from '../../../src/views/rows/row-type.ts'
+import { maxBigIntCharacters, maxJsonDepth, toRow } from '../../../src/views/rows/row-values.ts'
 
 const everyType = parseRowType(
   'type T { s: String id: ID b: Boolean i: Int f: Float n: BigInt j: JSON l: [Int] }',

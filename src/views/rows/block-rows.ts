@@ -2,7 +2,7 @@
  * What a View made of some blocks, as bytes that pass from the process of the lenses to the thread that stores them:
  * DAG-CBOR without anything that has to be looked into on the way; a failure is JSON in the place of rows.
  */
-import { ServiceError } from '../errors.ts'
+import { ServiceError } from '../../errors.ts'
 import {
   type ByteReader,
   type ByteWriter,
@@ -13,8 +13,8 @@ import {
   readHead,
   writeBytes,
   writeHead,
-} from '../primitives/cbor.ts'
-import { writeHexBytes } from '../primitives/wire.ts'
+} from '../../primitives/cbor.ts'
+import { writeHexBytes } from '../../primitives/wire.ts'
 import type { PackedRows } from './rows.ts'
 
 /** What a View made of one block: its rows, or why there are none. */

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { encode } from '@ipld/dag-cbor'
 import fc from 'fast-check'
-import { ServiceError } from '../../src/errors.ts'
-import { createByteWriter } from '../../src/primitives/cbor.ts'
+import { ServiceError } from '../../../src/errors.ts'
+import { createByteWriter } from '../../../src/primitives/cbor.ts'
 import {
   openRowPlaces,
   type RowPlaces,
@@ -12,9 +12,9 @@ import {
   sourcePlace,
   valuePlace,
   writeRow,
-} from '../../src/views/row-codec.ts'
-import { parseRowType } from '../../src/views/row-type.ts'
-import { type JsonValue, maxJsonDepth, toRow } from '../../src/views/row-values.ts'
+} from '../../../src/views/rows/row-codec.ts'
+import { parseRowType } from '../../../src/views/rows/row-type.ts'
+import { type JsonValue, maxJsonDepth, toRow } from '../../../src/views/rows/row-values.ts'
 
 const jsonType = parseRowType('type T { x: JSON }')
 const source = fc.option(fc.nat(), { nil: null })

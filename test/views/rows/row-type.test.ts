@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { describe, test } from 'node:test'
 import { promisify } from 'node:util'
-import { ServiceError } from '../../src/errors.ts'
-import { parseRowType, registryName } from '../../src/views/row-type.ts'
-import { assertParsesOrRefuses, assertRefused } from './refusals.ts'
+import { ServiceError } from '../../../src/errors.ts'
+import { parseRowType, registryName } from '../../../src/views/rows/row-type.ts'
+import { assertParsesOrRefuses, assertRefused } from '../refusals.ts'
 
 const plain = { list: false, index: false, description: '' }
 
@@ -98,7 +98,7 @@ test('spaces around a feeding discipline do not count', () => {
 
 /** In a child that can be ended: a parser that goes over the spaces again and again takes hours for these. */
 test('long spaces in the line of a feeding discipline are gone through once', async () => {
-  const rowType = new URL('../../src/views/row-type.ts', import.meta.url).href
+  const rowType = new URL('../../../src/views/rows/row-type.ts', import.meta.url).href
   const program = `
     const { parseRowType } = await import(${JSON.stringify(rowType)})
     const spaces = ' '.repeat(50_000)

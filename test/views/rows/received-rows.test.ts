@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { createByteWriter } from '../../src/primitives/cbor.ts'
-import { writeValue } from '../../src/views/row-codec.ts'
-import { parseRowType } from '../../src/views/row-type.ts'
-import type { JsonValue } from '../../src/views/row-values.ts'
-import { createRowPacker, emptyRowsRoot } from '../../src/views/rows.ts'
-import { areTaken, type Fields, packAgain, received, rowOf, rowsIn } from './support/made-rows.ts'
+import { createByteWriter } from '../../../src/primitives/cbor.ts'
+import { writeValue } from '../../../src/views/rows/row-codec.ts'
+import { parseRowType } from '../../../src/views/rows/row-type.ts'
+import type { JsonValue } from '../../../src/views/rows/row-values.ts'
+import { createRowPacker, emptyRowsRoot } from '../../../src/views/rows/rows.ts'
+import { areTaken, type Fields, packAgain, received, rowOf, rowsIn } from '../support/made-rows.ts'
 
 const scalars = ['String', 'Int', 'Float', 'Boolean', 'ID', 'BigInt', 'JSON'] as const
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { encode } from '@ipld/dag-cbor'
 import fc from 'fast-check'
-import { ServiceError } from '../../src/errors.ts'
+import { ServiceError } from '../../../src/errors.ts'
 import {
   type BlockRows,
   blockRowsBytes,
@@ -10,9 +10,9 @@ import {
   decodeFailure,
   encodeBlockRows,
   encodeFailure,
-} from '../../src/views/block-rows.ts'
-import { emptyRowsRoot } from '../../src/views/rows.ts'
-import { namedHash } from '../support/chain/opaque-blocks.ts'
+} from '../../../src/views/rows/block-rows.ts'
+import { emptyRowsRoot } from '../../../src/views/rows/rows.ts'
+import { namedHash } from '../../support/chain/opaque-blocks.ts'
 
 const bytes = fc.uint8Array({ maxLength: 40, size: 'max' }).map((each) => Buffer.from(each))
 const place = fc.nat(2 ** 16 - 1)

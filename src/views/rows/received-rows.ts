@@ -2,17 +2,23 @@
  * Packed rows that came from a stranger: nothing of them is believed, and all that follows from them is computed here. What
  * is accepted is what `createRowPacker` makes of some rows, but for how it is compressed.
  */
-import { ServiceError } from '../errors.ts'
+import { ServiceError } from '../../errors.ts'
 import {
   type ChunkEntry,
   chunkDocuments,
   chunkValuesBytes,
   isFullChunk,
   isPossibleChunk,
-} from '../primitives/body/body-header.ts'
-import { type Chunk, unpackChunk } from '../primitives/body/chunk.ts'
-import { type ByteReader, createByteReader, major, readHead, skipNull } from '../primitives/cbor.ts'
-import { createRootBuilder } from '../primitives/merkle.ts'
+} from '../../primitives/body/body-header.ts'
+import { type Chunk, unpackChunk } from '../../primitives/body/chunk.ts'
+import {
+  type ByteReader,
+  createByteReader,
+  major,
+  readHead,
+  skipNull,
+} from '../../primitives/cbor.ts'
+import { createRootBuilder } from '../../primitives/merkle.ts'
 import { createValueCheck, malformedRow } from './received-value.ts'
 import { readRowValue } from './row-codec.ts'
 import { rowLimits } from './row-limits.ts'

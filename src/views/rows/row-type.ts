@@ -9,9 +9,9 @@ import {
   print,
   type TypeNode,
 } from 'graphql'
-import { invariant } from '../errors.ts'
-import { isReservedTypeName, reservedFieldNames } from './names/reserved-names.ts'
-import { parseText, wrongNode } from './source-text.ts'
+import { invariant } from '../../errors.ts'
+import { isReservedTypeName, reservedFieldNames } from '../names/reserved-names.ts'
+import { parseText, wrongNode } from '../source-text.ts'
 
 /** What a value of a row is; text of a whole number for `BigInt`, anything for `JSON`. */
 const rowScalars = ['String', 'Int', 'Float', 'Boolean', 'ID', 'BigInt', 'JSON'] as const

@@ -2,8 +2,8 @@
  * Rows that a View makes for one query, as bytes that pass from the lenses to who answers it: pieces of some rows, in
  * the order in which they were made. Nothing of them is stored.
  */
-import { ServiceError } from '../errors.ts'
-import { type Chunk, openRawChunk } from '../primitives/body/chunk.ts'
+import { ServiceError } from '../../errors.ts'
+import { type Chunk, openRawChunk } from '../../primitives/body/chunk.ts'
 import {
   type ByteReader,
   createByteReader,
@@ -13,7 +13,7 @@ import {
   readHead,
   writeBytes,
   writeHead,
-} from '../primitives/cbor.ts'
+} from '../../primitives/cbor.ts'
 import { writeRow } from './row-codec.ts'
 import { rowLimitError, rowLimits } from './row-limits.ts'
 import type { RowType } from './row-type.ts'

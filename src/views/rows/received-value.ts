@@ -1,5 +1,5 @@
 /** Whether a value of a row that came from a stranger is one of the SDL's type, in the one form that it has as bytes. */
-import { ServiceError } from '../errors.ts'
+import { ServiceError } from '../../errors.ts'
 import {
   type ByteReader,
   headAt,
@@ -8,7 +8,7 @@ import {
   skipBoolean,
   skipNull,
   skipText,
-} from '../primitives/cbor.ts'
+} from '../../primitives/cbor.ts'
 import { double, map, negative } from './row-codec.ts'
 import { rowLimits } from './row-limits.ts'
 import type { RowScalar, RowType } from './row-type.ts'

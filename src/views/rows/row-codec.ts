@@ -2,7 +2,7 @@
  * Rows as bytes: canonical DAG-CBOR of `[source, [values]]`, the same on every Host. Numbers that are whole and safe are
  * integers, all others have 64 bits; the keys of objects are sorted by length, then by their bytes.
  */
-import { ServiceError } from '../errors.ts'
+import { ServiceError } from '../../errors.ts'
 import {
   type ByteReader,
   type ByteWriter,
@@ -17,7 +17,7 @@ import {
   writeHead,
   writeSimple,
   writeText,
-} from '../primitives/cbor.ts'
+} from '../../primitives/cbor.ts'
 import { type JsonValue, maxJsonDepth } from './row-values.ts'
 
 /** A row that was read. */

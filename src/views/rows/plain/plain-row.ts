@@ -10,7 +10,7 @@ import {
   simple,
   writeHead,
   writeSimple,
-} from '../../primitives/cbor.ts'
+} from '../../../primitives/cbor.ts'
 import { map, writeValue } from '../row-codec.ts'
 import { rowLimits } from '../row-limits.ts'
 import type { RowScalar, RowType } from '../row-type.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { parseRowID, rowID } from '../../src/views/row-id.ts'
+import { parseRowID, rowID } from '../../../src/views/rows/row-id.ts'
 
 const hash = fc
   .uint8Array({ minLength: 32, maxLength: 32 })

@@ -6,8 +6,8 @@ import {
   type ChunkEntry,
   chunkDocuments,
   chunkValuesBytes,
-} from '../primitives/body/body-header.ts'
-import { type PackedChunk, packChunk } from '../primitives/body/chunk.ts'
+} from '../../primitives/body/body-header.ts'
+import { type PackedChunk, packChunk } from '../../primitives/body/chunk.ts'
 import {
   type ByteWriter,
   createByteReader,
@@ -15,8 +15,8 @@ import {
   major,
   readHead,
   writeHead,
-} from '../primitives/cbor.ts'
-import { createRootBuilder, merkleRoot } from '../primitives/merkle.ts'
+} from '../../primitives/cbor.ts'
+import { createRootBuilder, merkleRoot } from '../../primitives/merkle.ts'
 import { createPlainRowWriter } from './plain/plain-row.ts'
 import { writeRow, writeValue } from './row-codec.ts'
 import { rowLimitError, rowLimits } from './row-limits.ts'

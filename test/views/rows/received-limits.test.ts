@@ -1,12 +1,16 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { constants, zstdCompressSync } from 'node:zlib'
-import { chunkDocuments, chunkValuesBytes } from '../../src/primitives/body/body-header.ts'
-import { createByteWriter, major, writeHead } from '../../src/primitives/cbor.ts'
-import { readReceivedRows } from '../../src/views/received-rows.ts'
-import { rowLimits } from '../../src/views/row-limits.ts'
-import { parseRowType } from '../../src/views/row-type.ts'
-import { type JsonValue, maxBigIntCharacters, maxJsonDepth } from '../../src/views/row-values.ts'
+import { chunkDocuments, chunkValuesBytes } from '../../../src/primitives/body/body-header.ts'
+import { createByteWriter, major, writeHead } from '../../../src/primitives/cbor.ts'
+import { readReceivedRows } from '../../../src/views/rows/received-rows.ts'
+import { rowLimits } from '../../../src/views/rows/row-limits.ts'
+import { parseRowType } from '../../../src/views/rows/row-type.ts'
+import {
+  type JsonValue,
+  maxBigIntCharacters,
+  maxJsonDepth,
+} from '../../../src/views/rows/row-values.ts'
 import {
   areTaken,
   chunkOf,
@@ -15,7 +19,7 @@ import {
   readAtOnce,
   received,
   rowOf,
-} from './support/made-rows.ts'
+} from '../support/made-rows.ts'
 
 const rowType = parseRowType('type T { a: String @index b: [Int] @index c: JSON }')
 

@@ -2,7 +2,7 @@
  * How large the rows of a View may be. What is beyond fails the block on every Host, so these follow from no setting,
  * and another value is another version of the runtime.
  */
-import { ServiceError } from '../errors.ts'
+import { ServiceError } from '../../errors.ts'
 
 interface RowLimits {
   /** Bytes of a row as it is stored, before compression: a query reads a row without yielding. */
