@@ -1,8 +1,7 @@
 /**
  * Which job is next: live blocks before queries before back-fill; among Views of one priority, the one that will have
- * taken the least processor time after it, if it takes what its last one took (weighted fair queueing with equal
- * weights): of those that took as much, no quick one waits for slow ones. With several threads, one is kept from what
- * can wait and from any one View.
+ * taken the least processor time after it, if it takes what its last one took: of those that took as much, no quick one
+ * waits for slow ones. With several threads, one is kept from what can wait and from any one View.
  */
 import { ServiceError } from '../../errors.ts'
 
