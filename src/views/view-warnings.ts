@@ -29,19 +29,19 @@ export function viewWarnings(
   view: WarnedView,
   ours: ReadonlyMap<string, string> = shippedLenses,
 ): readonly ViewWarning[] {
-  const names = view.lenses.map(({ hash }) => ours.get(hash) ?? '')
-  return [...perBlockWarnings(view, names), ...unfilledWarnings(view, names)]
+  const lenses = view.lenses.map(({ hash }) => ours.get(hash) ?? '')
+  return [...perBlockWarnings(view, lenses), ...unfilledWarnings(view, lenses)]
 }
 
 /** Names of its lenses, empty for those of others. */
 type LensNames = readonly string[]
 
 function perBlockWarnings(
-  { rowType: { materialized, feed }, lenses }: WarnedView,
-  names: LensNames,
+  { rowType: { materialized, feed } }: WarnedView,
+  lenses: LensNames,
 ): ViewWarning[] {
   if (!materialized) return []
-  const adding = names.findIndex((name) => summing.has(name))
+  const adding = lenses.findIndex((name) => summing.has(name))
   if (adding >= 0) return [perBlock(`lens ${adding + 1} adds up`)]
   if (feed === 'stream' && lenses.length > 0)
     return [perBlock('the type asks for "feed: stream", so that its lenses may add up')]
